@@ -232,6 +232,7 @@ create table jobs (
     retain_s integer, -- How long it is kept after its end, seconds; 0 until its outcome is delivered; null for as long as the server keeps jobs.
     group_name text, -- The name of its group among those of its account (job_groups); null without a group. Never changes.
     labels jsonb, -- The labels that its request gave it, a JSON object of texts; null without labels. Never changes.
+    recording_url text, -- Where a worker fetches the recording, until the job ends; of a job that the service failed to process, until the row is deleted. Null if the caller has sent it. Its query can be a secret.
     constraint jobs_pkey PRIMARY KEY (id)
 ) with (toast_tuple_target=4080, fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0.1);
 CREATE INDEX jobs_claim ON public.jobs USING btree (queue, priority DESC, turn, run_at, id) WHERE (state = 'queued'::text);

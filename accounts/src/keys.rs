@@ -10,11 +10,11 @@ use uuid::Uuid;
 use crate::{
     Role,
     audit::{Action, Actor, ChangeError, Forbidden},
+    caller_urls::CallerUrl,
     quotas::{self, Quotas},
     secret::{NewKey, Prefix, PresentedKey, prefix_text},
     tokens::Scope,
     webhook_secret::WebhookSecret,
-    webhook_targets::WebhookUrl,
     webhooks::{self, AccountWebhook, UrlChange, WebhookChange},
 };
 
@@ -166,7 +166,7 @@ pub struct NewAccount {
     /// What it may use.
     pub quotas: Quotas,
     /// Where the ends of its jobs are announced.
-    pub webhook: Option<WebhookUrl>,
+    pub webhook: Option<CallerUrl>,
     /// What its key may do as an operator's. `None` if it is only a caller's.
     pub role: Option<Role>,
     /// How long its key works. `None` if it works until it is revoked.

@@ -6,6 +6,7 @@
 //! have tokens, which begin with `at_`: short-lived keys for web pages.
 
 pub mod audit;
+mod caller_urls;
 pub mod idempotency;
 pub mod keys;
 pub mod ops_sessions;
@@ -14,14 +15,13 @@ mod role;
 mod secret;
 pub mod tokens;
 mod webhook_secret;
-mod webhook_targets;
 pub mod webhooks;
 
 pub use audit::{Action, Actor, ChangeError, Forbidden};
+pub use caller_urls::{CallerUrl, CallerUrlError, MAX_URL_BYTES, UrlRules};
 pub use keys::{KeyError, KeyInfo, ListedKey, NewAccount, WorkingKey};
 pub use quotas::{Quotas, Retention};
 pub use role::Role;
 pub use secret::{NewKey, Prefix, PresentedKey, prefix_text};
 pub use webhook_secret::WebhookSecret;
-pub use webhook_targets::{MAX_URL_BYTES, WebhookTargets, WebhookUrl, WebhookUrlError};
 pub use webhooks::AccountWebhook;

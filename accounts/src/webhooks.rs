@@ -4,7 +4,7 @@
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use crate::{webhook_secret::WebhookSecret, webhook_targets::WebhookUrl};
+use crate::{caller_urls::CallerUrl, webhook_secret::WebhookSecret};
 
 /// Hours for which webhooks are also signed with the secret before the last rotation.
 const FORMER_SIGNS_HOURS: i32 = 24;
@@ -29,7 +29,7 @@ pub enum UrlChange {
     /// The account has none any more.
     Remove,
     /// This is its URL from now on.
-    Replace(WebhookUrl),
+    Replace(CallerUrl),
 }
 
 /// What changes about the webhook of an account. In any case the account has a secret afterwards.

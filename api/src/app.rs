@@ -2,7 +2,7 @@
 
 use std::{ops::Deref, sync::Arc, time::Duration};
 
-use akhar_accounts::WebhookTargets;
+use akhar_accounts::UrlRules;
 use akhar_jobs::{
     Operation, Queue,
     backend::{Admission, Lookups, Submissions},
@@ -58,7 +58,7 @@ pub(crate) struct Shared {
     /// The proxies that can name the client of a request.
     pub(crate) proxies: Arc<Networks>,
     /// Where webhooks may be sent.
-    pub(crate) webhook_targets: Arc<WebhookTargets>,
+    pub(crate) url_rules: Arc<UrlRules>,
     /// Notified when webhooks may be due.
     pub(crate) webhooks_due: Arc<Notify>,
     /// Tasks that go on when their request's client disconnects. A stopping process waits for them.
@@ -78,9 +78,9 @@ impl FromRef<App> for Arc<Authenticator> {
     }
 }
 
-impl FromRef<App> for Arc<WebhookTargets> {
+impl FromRef<App> for Arc<UrlRules> {
     fn from_ref(app: &App) -> Self {
-        app.webhook_targets.clone()
+        app.url_rules.clone()
     }
 }
 
@@ -134,7 +134,7 @@ impl App {
             shutdown: shutdown.clone(),
             proxies,
             cors_origins: config.cors_origins.clone().unwrap_or_default(),
-            webhook_targets: Arc::new(WebhookTargets::new(config.webhook_networks())),
+            url_rules: Arc::new(UrlRules::new(config.webhook_networks())),
             webhooks_due: Arc::default(),
             tasks,
         }))

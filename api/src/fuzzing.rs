@@ -5,7 +5,7 @@
 
 use std::{convert::Infallible, sync::Arc};
 
-use akhar_accounts::WebhookTargets;
+use akhar_accounts::UrlRules;
 use akhar_jobs::{Bounded, PanjabiText, Queue, StrokeColor, uploads::UploadStore};
 use akhar_platform::{
     config::Config,
@@ -112,7 +112,7 @@ impl State {
     pub async fn json(&self, data: &[u8]) {
         let Some(request) = request("application/json", data) else { return };
         let memory = self.0.body_memory(Queue::Quick, Uuid::nil());
-        if let Err(problem) = form::read::<AnyForm>(request, 0, &memory).await {
+        if let Err(problem) = form::read::<AnyForm>(request, 0, &memory, &self.0.url_rules).await {
             write(problem);
         }
     }
@@ -161,8 +161,8 @@ pub async fn headers(data: &[u8]) {
     }
     let (mut parts, ()) = request.into_parts();
     parts.extensions.insert(RequestInfo::new(&parts.headers, parts.uri.path()));
-    let targets = Arc::new(WebhookTargets::default());
-    let Ok(context) = RequestContext::from_request_parts(&mut parts, &targets).await else { return };
+    let rules = Arc::new(UrlRules::default());
+    let Ok(context) = RequestContext::from_request_parts(&mut parts, &rules).await else { return };
     for offered in [
         Representation::JSON,
         Representation::PICTURE,

@@ -13,6 +13,7 @@ use crate::{
     outcome::{Outcome, Timing},
     parameters::Parameters,
     queue::Queue,
+    recording_url::RecordingUrl,
     upload::JobUpload,
 };
 
@@ -43,6 +44,8 @@ pub struct NewJob {
     pub parameters: Parameters,
     /// The caller's file, if the operation takes one.
     pub upload: Option<JobUpload>,
+    /// Where a worker fetches the recording, if the caller has not sent it.
+    pub recording_url: Option<RecordingUrl>,
     /// The request's id, which every log line about the job contains.
     pub request_id: String,
     /// The W3C trace context (`traceparent`) of the request.

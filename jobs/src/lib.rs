@@ -17,6 +17,8 @@ pub mod panjabi_text;
 mod parameters;
 mod places;
 mod queue;
+mod recording_url;
+pub mod sniff;
 pub mod store;
 mod upload;
 pub mod uploads;
@@ -36,4 +38,5 @@ pub use parameters::{
 };
 pub use places::{FreePlaces, Places};
 pub use queue::{MAX_ATTEMPTS, Queue};
+pub use recording_url::RecordingUrl;
 pub use upload::{JobUpload, MAX_RECORDING_S, MediaType, Upload, UploadContent, UploadObject};

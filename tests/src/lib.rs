@@ -11,6 +11,7 @@ pub mod cluster;
 pub mod ends;
 pub mod events;
 pub mod figures;
+pub mod files;
 pub mod hostile;
 pub mod http;
 pub mod hub;

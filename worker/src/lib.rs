@@ -1,5 +1,5 @@
 //! The worker process. It claims jobs through apalis, decodes their uploads, runs the models and stores each
-//! job's outcome. It has no HTTP code.
+//! job's outcome. Over HTTP, it only fetches recordings from the URLs that callers give.
 
 mod decode;
 mod delivery;
@@ -17,6 +17,7 @@ mod recording;
 
 use std::sync::Arc;
 
+use akhar_accounts::UrlRules;
 use akhar_jobs::{
     Queue,
     backend::{ClaimedJob, Claims, Endings, Wakeups},
@@ -41,7 +42,7 @@ pub use models::{runtime, serving, speech_copies};
 pub use operations::classifier_input;
 pub use recording::Recording;
 
-use delivery::{Attempts, ConsumerConfig, Consumers};
+use delivery::{Attempts, ConsumerConfig, Consumers, Downloads};
 use liveness::{Sweeper, heartbeat, sweep_uploads};
 use measure::Measured;
 use models::Models;
@@ -79,6 +80,7 @@ pub async fn run(
         db: db.clone(),
         endings: endings.clone(),
         uploads: uploads.clone(),
+        downloads: Arc::new(Downloads::new(UrlRules::new(config.webhook_networks()))),
         models: models.clone(),
         live: live.clone(),
         stuck: stuck.clone(),

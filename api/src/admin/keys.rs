@@ -22,8 +22,9 @@ use super::{
 };
 use crate::{
     app::App,
-    http::{context::RequestContext, representation::Representation, webhook},
+    http::{context::RequestContext, representation::Representation},
     input::{
+        caller_url,
         field::{File, field},
         fields::{Fields as _, fields},
         form::Form,
@@ -220,7 +221,7 @@ pub(crate) async fn create(
 ) -> Result<Response, Problem> {
     context.negotiate(Representation::JSON)?;
     let (mut account, url) = form.fields;
-    let account_webhook = url.map(|url| webhook::parse("webhook", &url, &app.webhook_targets)).transpose();
+    let account_webhook = url.map(|url| caller_url::parse("webhook", &url, &app.url_rules)).transpose();
     account.webhook = account_webhook.map_err(|violation| Problem::violations(vec![violation]))?;
     let (info, key) = keys::create(&app.database.pool, &operator.actor, account).await?;
     Ok((StatusCode::CREATED, Json(documents::new_key(info, &key))).into_response())

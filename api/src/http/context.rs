@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use akhar_accounts::{WebhookTargets, WebhookUrl};
+use akhar_accounts::{CallerUrl, UrlRules};
 use akhar_jobs::{GroupName, JobId};
 use axum::{
     extract::{FromRef, FromRequestParts, MatchedPath},
@@ -78,13 +78,13 @@ pub(crate) struct RequestContext {
     /// The key by which the caller recognises a repeated request.
     pub(crate) idempotency_key: Option<String>,
     /// Where the end of the job is announced, if the request says so.
-    pub(crate) webhook: Option<WebhookUrl>,
+    pub(crate) webhook: Option<CallerUrl>,
     /// How long the job is kept after its end, seconds, if the request says so.
     pub(crate) retain_s: Option<i32>,
     /// The group in which the job is counted.
     pub(crate) group: Option<GroupName>,
     /// Where the end of the group is announced, if the request says so.
-    pub(crate) group_webhook: Option<WebhookUrl>,
+    pub(crate) group_webhook: Option<CallerUrl>,
     /// The labels of the job.
     pub(crate) labels: BTreeMap<String, String>,
     /// The preferences about waiting.
@@ -121,7 +121,7 @@ impl RequestContext {
 
 impl<S> FromRequestParts<S> for RequestContext
 where
-    Arc<WebhookTargets>: FromRef<S>,
+    Arc<UrlRules>: FromRef<S>,
     S: Sync,
 {
     type Rejection = Problem;
@@ -132,9 +132,9 @@ where
         let headers = &parts.headers;
         let mut violations = Vec::new();
         let idempotency_key = noted(idempotency_key::read(headers), &mut violations);
-        let targets = Arc::<WebhookTargets>::from_ref(state);
-        let webhook = noted(webhook::read(&webhook::OF_JOB, headers, &targets), &mut violations);
-        let group_webhook = noted(webhook::read(&webhook::OF_GROUP, headers, &targets), &mut violations);
+        let rules = Arc::<UrlRules>::from_ref(state);
+        let webhook = noted(webhook::read(&webhook::OF_JOB, headers, &rules), &mut violations);
+        let group_webhook = noted(webhook::read(&webhook::OF_GROUP, headers, &rules), &mut violations);
         let retain_s = noted(retain::read(headers), &mut violations);
         let group = noted(group::read(headers, group_webhook.is_some()), &mut violations);
         let labels = noted(group::read_labels(headers), &mut violations);

@@ -1,10 +1,10 @@
 //! The headers Akhar-Webhook and Akhar-Group-Webhook: where the end of the request's job and that of its group are announced.
 
-use akhar_accounts::{MAX_URL_BYTES, WebhookTargets, WebhookUrl, WebhookUrlError};
+use akhar_accounts::{CallerUrl, CallerUrlError, MAX_URL_BYTES, UrlRules};
 use axum::http::HeaderMap;
 
 use super::header::Header;
-use crate::problems::{Code, Violation};
+use crate::{input::caller_url::code, problems::Violation};
 
 /// The header with the URL of the job.
 pub(crate) const OF_JOB: Header = of_url(
@@ -33,29 +33,11 @@ const fn of_url(name: &'static str, description: &'static str) -> Header {
 pub(crate) fn read(
     header: &Header,
     headers: &HeaderMap,
-    targets: &WebhookTargets,
-) -> Result<Option<WebhookUrl>, Violation> {
+    rules: &UrlRules,
+) -> Result<Option<CallerUrl>, Violation> {
     let Some(value) = header.read(headers)? else { return Ok(None) };
-    let url = value.to_str().map_err(|_| WebhookUrlError::NotAUrl).and_then(|text| targets.parse(text));
+    let url = value.to_str().map_err(|_| CallerUrlError::NotAUrl).and_then(|text| rules.parse(text));
     url.map(Some).map_err(|error| header.violation(code(&error), error))
-}
-
-/// Parses the URL in a field of a form.
-pub(crate) fn parse(field: &str, url: &str, targets: &WebhookTargets) -> Result<WebhookUrl, Violation> {
-    let violation = |error| Violation::new(field, code(&error), format!("{field} {error}"));
-    targets.parse(url).map_err(violation)
-}
-
-const fn code(error: &WebhookUrlError) -> Code {
-    match error {
-        WebhookUrlError::TooLong(_) => Code::TooLong,
-        WebhookUrlError::NotAUrl => Code::NotAUrl,
-        WebhookUrlError::Scheme(_)
-        | WebhookUrlError::UserInfo
-        | WebhookUrlError::Fragment
-        | WebhookUrlError::Port(_)
-        | WebhookUrlError::Address(_) => Code::NotAllowed,
-    }
 }
 
 #[cfg(test)]
@@ -69,7 +51,7 @@ mod tests {
             for line in lines {
                 headers.append(OF_JOB.name, (*line).try_into().unwrap());
             }
-            let url = read(&OF_JOB, &headers, &WebhookTargets::default());
+            let url = read(&OF_JOB, &headers, &UrlRules::default());
             url.map(|url| url.map(|url| url.as_str().to_owned())).map_err(|violation| violation.code)
         };
         assert_eq!(read(&[]), Ok(None));

@@ -2,7 +2,8 @@
 
 use std::marker::PhantomData;
 
-use akhar_jobs::MediaType;
+use akhar_accounts::MAX_URL_BYTES;
+use akhar_jobs::{MediaType, sniff::media_type};
 use serde_json::{from_value, json};
 use utoipa::openapi::{
     RefOr, Required,
@@ -10,7 +11,7 @@ use utoipa::openapi::{
     schema::Schema,
 };
 
-use super::{json::Kind, names::quoted, sniff, value::Value};
+use super::{json::Kind, names::quoted, value::Value};
 use crate::problems::{Code, Violation};
 
 /// The most bytes of a file of another type that its violation shows.
@@ -184,7 +185,7 @@ impl FieldDescription {
     }
 }
 
-/// The file of a form. Its field is required.
+/// The file of a form. Its field is required, unless the form has its URL.
 #[derive(Debug)]
 pub(crate) struct File {
     /// The description.
@@ -197,12 +198,28 @@ pub(crate) struct File {
     pub(crate) if_other: Option<&'static str>,
     /// What takes a file that is too large, as a part of a sentence.
     pub(crate) if_larger: Option<&'static str>,
+    /// The description of the field that may have a URL of the file in place of it. `None` if the form has no such field.
+    pub(crate) url: Option<&'static str>,
 }
 
 impl File {
     /// The name of its field.
     pub(crate) const NAME: &'static str = "file";
     pub(super) const SLOT: Slot = Slot { name: Self::NAME, max_values: None, max_bytes: 0 };
+    /// The name of the field that may have its URL.
+    pub(super) const URL: &'static str = "url";
+    const URL_SLOT: Slot = Slot { name: Self::URL, max_values: None, max_bytes: MAX_URL_BYTES };
+
+    /// What a request may have.
+    pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
+        [Self::SLOT].into_iter().chain(self.url.map(|_| Self::URL_SLOT))
+    }
+
+    /// The detail of the violation that it is absent.
+    pub(super) fn missing(&self) -> String {
+        let or_url = self.url.map_or_else(String::new, |_| format!(", or {} in place of it", Self::URL));
+        format!("{} is required{or_url}", Self::NAME)
+    }
 
     /// The violation of a file with more bytes.
     pub(super) fn too_large(&self, max_bytes: usize) -> Violation {
@@ -218,7 +235,7 @@ impl File {
 
     /// The type of a file that begins with these bytes, or the violation if it is not accepted.
     pub(super) fn media_type(&self, bytes: &[u8]) -> Result<MediaType, Violation> {
-        sniff::media_type(bytes).filter(|found| self.types.contains(found)).ok_or_else(|| {
+        media_type(bytes).filter(|found| self.types.contains(found)).ok_or_else(|| {
             let name = Self::NAME;
             let start = bytes[..bytes.len().min(MAX_START)].escape_ascii();
             let (expected, advice) = (self.formats(), advice(self.if_other));
@@ -235,6 +252,14 @@ impl File {
     /// The media types with which it can be sent.
     pub(super) fn content_types(&self) -> String {
         self.types.iter().map(|media_type| media_type.name()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The schema of the field with its URL, if the form has one.
+    pub(super) fn url_schema(&self) -> Option<RefOr<Schema>> {
+        let description = self.url?;
+        Some(parsed(json!({
+            "type": "string", "format": "uri", "pattern": "^https?://", "maxLength": MAX_URL_BYTES, "description": description
+        })))
     }
 
     /// Its schema as a property.
@@ -276,6 +301,7 @@ mod tests {
             types: MediaType::MP3_AND_WAV,
             if_other: Some("another route takes more"),
             if_larger: None,
+            url: None,
         };
         let any = File { types: MediaType::RECORDINGS, if_other: None, ..mp3_or_wav };
         let refused =

@@ -1,6 +1,7 @@
 //! The form of a request: its fields, and a file. It parses the body and describes it to the OpenAPI document.
 
-use akhar_jobs::{Queue, Upload};
+use akhar_accounts::UrlRules;
+use akhar_jobs::Queue;
 use axum::extract::Request;
 use utoipa::openapi::{
     RefOr, Required,
@@ -17,6 +18,7 @@ use super::{
     json,
     memory::BodyMemory,
     multipart, query,
+    source::Source,
     values::Values,
 };
 use crate::problems::{Problem, Violation};
@@ -44,25 +46,26 @@ pub(crate) trait Form: Fields {
     }
 }
 
-/// Reads a form from a request. `max_file_bytes` is the size limit of its file.
+/// Reads a form from a request. `max_file_bytes` is the size limit of its file, and `rules` are those of its URL.
 pub(crate) async fn read<F: Form>(
     request: Request,
     max_file_bytes: usize,
     memory: &BodyMemory,
-) -> Result<(F::Checked, Option<Upload>), Problem> {
+    rules: &UrlRules,
+) -> Result<(F::Checked, Option<Source>), Problem> {
     let unexpected = query::unexpected(request.uri());
     let mut slots = F::slots();
     let mut values = if let Some(file) = F::FILE {
-        slots.insert(0, File::SLOT);
+        slots.splice(0..0, file.slots());
         multipart::read(request, &slots, &file, max_file_bytes, memory).await?
     } else {
         Values::of_object(json::read(request, memory).await?, &slots)
     };
     values.violations.extend(unexpected);
-    let upload = F::FILE.and_then(|file| values.take_file(&file));
+    let source = F::FILE.and_then(|file| values.take_source(&file, rules));
     let fields = F::take(&mut values);
     match fields.check(&mut values.violations) {
-        Some(checked) if values.violations.is_empty() => Ok((checked, upload)),
+        Some(checked) if values.violations.is_empty() => Ok((checked, source)),
         _ => Err(Problem::violations(values.violations)),
     }
 }
@@ -94,7 +97,11 @@ pub(crate) fn describe<F: Form>(max_file_bytes: usize) -> Description {
     let mut content = ContentBuilder::new().schema(Some(Ref::from_schema_name(F::NAME)));
     let mut violations = F::violation();
     if let Some(file) = F::FILE {
-        form = form.property(File::NAME, file.schema()).required(File::NAME);
+        form = form.property(File::NAME, file.schema());
+        form = match file.url_schema() {
+            Some(url) => form.property(File::URL, url),
+            None => form.required(File::NAME),
+        };
         let encoding = EncodingBuilder::new().content_type(Some(file.content_types())).build();
         content = content.encoding(File::NAME, encoding);
         violations.push(file.too_large(file.max_bytes.unwrap_or(max_file_bytes)));

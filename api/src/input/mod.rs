@@ -4,6 +4,7 @@
 //! [`values::Values`], from which each [`field::Field`] takes its value.
 
 pub(crate) mod body;
+pub(crate) mod caller_url;
 pub(crate) mod field;
 pub(crate) mod fields;
 pub(crate) mod form;
@@ -13,6 +14,6 @@ pub(crate) mod multipart;
 pub(crate) mod names;
 mod parts;
 pub(crate) mod query;
-pub(crate) mod sniff;
+pub(crate) mod source;
 pub(crate) mod value;
 pub(crate) mod values;

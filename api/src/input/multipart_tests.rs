@@ -23,6 +23,7 @@ const FILE: File = File {
     types: MediaType::IMAGES,
     if_other: None,
     if_larger: Some("send less"),
+    url: None,
 };
 
 fn text(form: &mut Values) -> Option<String> {

@@ -3,14 +3,17 @@
 
 use std::borrow::Cow;
 
+use akhar_accounts::UrlRules;
 use akhar_jobs::Upload;
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
 use super::{
+    caller_url,
     field::{Field, File, IfAbsent, Slot},
     json::{Kind, Members},
     names::{quoted, unknown},
+    source::Source,
     value::{Value, shortened},
 };
 use crate::problems::{Code, Violation};
@@ -135,6 +138,25 @@ impl Values {
         }
     }
 
+    /// Takes a file, or its URL in place of it. Adds a violation if both are given, or one that is not accepted.
+    pub(crate) fn take_source(&mut self, file: &File, rules: &UrlRules) -> Option<Source> {
+        let Some(url) = self.remove(File::URL) else { return self.take_file(file).map(Source::Sent) };
+        if self.remove(File::NAME).is_some() {
+            let detail = format!("{} is given, but {} is too: expected one of them", File::URL, File::NAME);
+            self.reject(File::URL, Code::Unsupported, detail);
+            return None;
+        }
+        let Sent::Bytes(url) = url else { return None };
+        // An invalid byte is none of a URL, and neither is what replaces it.
+        match caller_url::parse(File::URL, &String::from_utf8_lossy(&url), rules) {
+            Ok(url) => Some(Source::Url(url)),
+            Err(violation) => {
+                self.violations.push(violation);
+                None
+            }
+        }
+    }
+
     /// Takes a file and finds its type in its first bytes. Adds a violation if the file is missing, empty or of no accepted
     /// type.
     pub(crate) fn take_file(&mut self, file: &File) -> Option<Upload> {
@@ -143,7 +165,7 @@ impl Values {
             Some(Sent::Bytes(bytes)) => bytes,
             Some(_) => return None,
             None => {
-                self.reject(name, Code::Missing, format!("{name} is required"));
+                self.reject(name, Code::Missing, file.missing());
                 return None;
             }
         };

@@ -21,6 +21,7 @@ use crate::{
         fields::fields,
         form::Form,
     },
+    operations::speech_recognition::form::RECORDING_URL,
     problems::{Code, Violation},
 };
 
@@ -102,6 +103,7 @@ const fn recording(text: &'static str) -> File {
         types: MediaType::RECORDINGS,
         if_other: Some("`akhar transcribe` takes other formats if ffmpeg is installed"),
         if_larger: Some("`akhar transcribe` cuts long recordings"),
+        url: Some(RECORDING_URL),
     }
 }
 

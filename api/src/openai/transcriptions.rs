@@ -44,9 +44,9 @@ pub(crate) async fn handle(
     context: RequestContext,
     form: Checked<AudioTranscriptionForm>,
 ) -> Result<Response, Problem> {
-    let Checked { fields: (view, is_streamed), upload } = form;
+    let Checked { fields: (view, is_streamed), source } = form;
     let parameters = Parameters::SpeechRecognition(view.speech.clone());
-    let intake = Intake { caller: &caller, context: &context, parameters, upload };
+    let intake = Intake { caller: &caller, context: &context, parameters, source };
     if is_streamed {
         return stream::respond(&app, intake, view).await;
     }

@@ -40,8 +40,8 @@ pub(crate) async fn handle(
     context: RequestContext,
     form: Checked<AudioTranslationForm>,
 ) -> Result<Response, Problem> {
-    let Checked { fields: view, upload } = form;
+    let Checked { fields: view, source } = form;
     let parameters = Parameters::SpeechRecognition(view.speech.clone());
-    let intake = Intake { caller: &caller, context: &context, parameters, upload };
+    let intake = Intake { caller: &caller, context: &context, parameters, source };
     run_and_render(&app, intake, |job, total| view.render(job, total)).await
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use akhar_jobs::{
-    JobId, MAX_RECORDING_S, MediaType, Operation, Upload,
+    JobId, MAX_RECORDING_S, MediaType, Operation,
     store::{self, AudioReservation},
 };
 
@@ -11,6 +11,7 @@ use crate::{
     app::App,
     auth::caller::Caller,
     http::{context::RequestContext, rate_limit::RateLimit},
+    input::source::Source,
     problems::Problem,
     retry::retry_transient,
 };
@@ -31,15 +32,15 @@ pub(super) async fn reserve(
     caller: &Caller,
     context: &RequestContext,
     (job, operation): (JobId, Operation),
-    upload: Option<&Upload>,
+    source: Option<&Source>,
 ) -> Result<(), Problem> {
     let quota = caller.quotas.audio_minutes_per_day.and_then(|minutes| u32::try_from(minutes).ok());
-    let (Operation::SpeechRecognition, Some(quota), Some(upload)) = (operation, quota, upload) else {
+    let (Operation::SpeechRecognition, Some(quota), Some(source)) = (operation, quota, source) else {
         return Ok(());
     };
     let quota_s = f64::from(quota) * 60.0;
     let reservation =
-        AudioReservation { job, account_id: caller.account_id, seconds: greatest_length(upload), quota_s };
+        AudioReservation { job, account_id: caller.account_id, seconds: greatest_length(source), quota_s };
     let usage = retry_transient(|_| store::reserve_audio(&app.database.pool, reservation)).await?;
     context.request.rate_limits.add(RateLimit {
         name: NAME,
@@ -60,8 +61,10 @@ pub(super) async fn reserve(
     Err(Problem::quota(NAME, detail, retry_after))
 }
 
-/// The greatest length that a recording can have, seconds. The exact one if its samples are not compressed.
-fn greatest_length(upload: &Upload) -> f64 {
+/// The greatest length that a recording can have, seconds. The exact one if its samples are not compressed. One that is not
+/// fetched yet may have any.
+fn greatest_length(source: &Source) -> f64 {
+    let Source::Sent(upload) = source else { return MAX_RECORDING_S.into() };
     let is_wav = upload.media_type == MediaType::Wav;
     let rate = is_wav.then(|| sample_rate_bytes(&upload.bytes)).flatten().unwrap_or(LEAST_RATE);
     let n_bytes = u32::try_from(upload.bytes.len()).unwrap_or(u32::MAX);
@@ -92,11 +95,15 @@ fn whole_minutes(seconds: f64) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use akhar_jobs::Upload;
+
     use super::*;
 
     #[test]
     fn a_recording_has_at_most_the_length_of_its_bytes() {
-        let of = |media_type, bytes: Vec<u8>| greatest_length(&Upload { media_type, bytes: bytes.into() });
+        let of = |media_type, bytes: Vec<u8>| {
+            greatest_length(&Source::Sent(Upload { media_type, bytes: bytes.into() }))
+        };
         let wav = |tag: u16, block: u16, bits: u16| {
             let mut wav = b"RIFF....WAVEfmt ....".to_vec();
             for field in [tag, 1, 16_000, 0, 0, 0, block, bits] {

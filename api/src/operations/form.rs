@@ -1,13 +1,15 @@
 //! Reads the form of a request, for the handlers of all operations.
 
-use akhar_jobs::Upload;
 use axum::extract::{FromRequest, Request};
 use uuid::Uuid;
 
 use crate::{
     app::App,
     auth::caller::AccountOfRequest,
-    input::form::{Form, read},
+    input::{
+        form::{Form, read},
+        source::Source,
+    },
     problems::Problem,
 };
 
@@ -16,7 +18,7 @@ use crate::{
 pub(crate) struct Checked<F: Form> {
     pub(crate) fields: F::Checked,
     /// The file. `None` if the form has none.
-    pub(crate) upload: Option<Upload>,
+    pub(crate) source: Option<Source>,
 }
 
 impl<F: Form> FromRequest<App> for Checked<F> {
@@ -27,8 +29,8 @@ impl<F: Form> FromRequest<App> for Checked<F> {
             F::FILE.map_or(0, |file| file.max_bytes.unwrap_or_else(|| app.max_audio_bytes()));
         let account_id = request.extensions().get().map_or(Uuid::nil(), |AccountOfRequest(id)| *id);
         let memory = app.body_memory(F::QUEUE, account_id);
-        let (fields, upload) = read::<F>(request, max_file_bytes, &memory).await?;
-        Ok(Self { fields, upload })
+        let (fields, source) = read::<F>(request, max_file_bytes, &memory, &app.url_rules).await?;
+        Ok(Self { fields, source })
     }
 }
 

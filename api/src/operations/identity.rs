@@ -1,7 +1,8 @@
 //! Decides which job a request stands for: a new one, or that of an earlier request with the same Idempotency-Key.
 
 use akhar_accounts::idempotency::{self, Claim};
-use akhar_jobs::{JobId, Parameters, Upload};
+use akhar_jobs::{JobId, Parameters};
+use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
@@ -9,6 +10,7 @@ use crate::{
     app::App,
     auth::caller::Caller,
     http::{context::RequestContext, idempotency_key},
+    input::source::Source,
     problems::{Code, Problem, Violation},
     retry::retry_transient,
 };
@@ -25,11 +27,11 @@ pub(super) async fn identify(
     caller: &Caller,
     context: &RequestContext,
     parameters: &Parameters,
-    upload: Option<&Upload>,
+    source: Option<&Source>,
 ) -> Result<JobId, Problem> {
     let new = Uuid::now_v7();
     let Some(key) = &context.idempotency_key else { return Ok(JobId(new)) };
-    let fingerprint = fingerprint(parameters, upload).await?;
+    let fingerprint = fingerprint(parameters, source).await?;
     let claim = retry_transient(|_| {
         idempotency::claim(&app.database.pool, caller.account_id, key, &fingerprint, new)
     });
@@ -49,16 +51,21 @@ pub(super) async fn identify(
     }
 }
 
-/// SHA-256 of the operation, its parameters and the upload.
-async fn fingerprint(parameters: &Parameters, upload: Option<&Upload>) -> Result<Vec<u8>, Problem> {
+/// SHA-256 of the operation, its parameters, and the file or its URL. What a worker will find at the URL is not known yet.
+async fn fingerprint(parameters: &Parameters, source: Option<&Source>) -> Result<Vec<u8>, Problem> {
     let parameters = serde_json::to_vec(parameters).map_err(Problem::internal)?;
-    let bytes = upload.map(|upload| upload.bytes.clone()).unwrap_or_default();
+    let bytes = match source {
+        Some(Source::Sent(upload)) => upload.bytes.clone(),
+        Some(Source::Url(url)) => Bytes::copy_from_slice(url.as_str().as_bytes()), // no file begins like a URL
+        None => Bytes::new(),
+    };
+    let is_short = bytes.len() <= MAX_HASHED_AT_ONCE;
     let hash = move || {
         let length = u64::try_from(parameters.len()).unwrap_or(u64::MAX);
         let hash = Sha256::new().chain_update(length.to_be_bytes()).chain_update(parameters);
         hash.chain_update(bytes).finalize().to_vec()
     };
-    if upload.is_none_or(|upload| upload.bytes.len() <= MAX_HASHED_AT_ONCE) {
+    if is_short {
         return Ok(hash());
     }
     tokio::task::spawn_blocking(hash).await.map_err(Problem::internal)

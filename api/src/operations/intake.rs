@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use akhar_accounts::{WebhookUrl, webhooks::signing_secrets};
-use akhar_jobs::{NewJob, Parameters, Upload};
+use akhar_accounts::{CallerUrl, webhooks::signing_secrets};
+use akhar_jobs::{NewJob, Parameters, RecordingUrl, Upload};
 use akhar_platform::telemetry::traces;
 use tracing::Span;
 
@@ -13,6 +13,7 @@ use crate::{
     app::App,
     auth::caller::Caller,
     http::{context::RequestContext, header::Header, webhook},
+    input::source::Source,
     problems::{Code, Problem, Violation},
     retry::retry_transient,
 };
@@ -23,7 +24,7 @@ pub(crate) struct Intake<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) context: &'a RequestContext,
     pub(crate) parameters: Parameters,
-    pub(crate) upload: Option<Upload>,
+    pub(crate) source: Option<Source>,
 }
 
 /// A job that may be submitted. Its upload is not where it is kept yet.
@@ -39,19 +40,25 @@ pub(super) struct Admitted {
 impl Intake<'_> {
     /// The job of the request, or the problem that refuses it.
     pub(super) async fn admit(self, app: &App, asynchronous: bool) -> Result<Admitted, Problem> {
-        let Self { caller, context, parameters, upload } = self;
+        let Self { caller, context, parameters, source } = self;
         let retain_s = retention::seconds(caller, context, app.retention_s())?;
         let webhook_url = named(app, caller, &webhook::OF_JOB, context.webhook.as_ref()).await?;
         let group_webhook_url =
             named(app, caller, &webhook::OF_GROUP, context.group_webhook.as_ref()).await?;
-        let id = identity::identify(app, caller, context, &parameters, upload.as_ref()).await?;
-        audio_quota::reserve(app, caller, context, (id, parameters.operation()), upload.as_ref()).await?;
+        let id = identity::identify(app, caller, context, &parameters, source.as_ref()).await?;
+        audio_quota::reserve(app, caller, context, (id, parameters.operation()), source.as_ref()).await?;
+        let (upload, recording_url) = match source {
+            Some(Source::Sent(upload)) => (Some(upload), None),
+            Some(Source::Url(url)) => (None, Some(RecordingUrl::from(&url))),
+            None => (None, None),
+        };
         Span::current().record("job", tracing::field::display(id));
         let job = NewJob {
             id,
             account_id: caller.account_id,
             parameters,
             upload: None,
+            recording_url,
             request_id: context.request.id.to_string(),
             traceparent: traces::context(&Span::current()).or_else(|| context.traceparent.clone()),
             asynchronous,
@@ -71,7 +78,7 @@ async fn named(
     app: &App,
     caller: &Caller,
     header: &Header,
-    url: Option<&WebhookUrl>,
+    url: Option<&CallerUrl>,
 ) -> Result<Option<Arc<str>>, Problem> {
     let Some(url) = url else { return Ok(None) };
     // The secret may be newer than what is cached of the account.

@@ -108,7 +108,7 @@ impl Attempts {
     async fn send(&self, delivery: &Delivery) -> Result<Option<OutcomeDelivery>, Failure> {
         let database = &self.app.database;
         // The rules may have changed since the URL was accepted.
-        let url = self.app.webhook_targets.parse(&delivery.url);
+        let url = self.app.url_rules.parse(&delivery.url);
         let url = url.map_err(|error| Failure::Never(format!("the URL {error}")))?;
         let secrets = signing_secrets(&database.pool, delivery.account_id).await?;
         let (body, outcome_delivery) = self.body(delivery).await?;

@@ -20,7 +20,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(10);
 pub(crate) async fn deliver(app: App) {
     let draining = app.shutdown.soft.clone();
     let attempts = Arc::new(Attempts {
-        sender: Sender::new(app.webhook_targets.clone()),
+        sender: Sender::new(app.url_rules.clone()),
         running: Running::new(app.webhooks_due.clone()),
         app,
     });

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use akhar_accounts::{
-    NewAccount, Quotas, Role, WebhookTargets, WebhookUrl, keys,
+    CallerUrl, NewAccount, Quotas, Role, UrlRules, keys,
     webhooks::{UrlChange, WebhookChange},
 };
 use akhar_api::admin::documents;
@@ -63,8 +63,8 @@ impl Admin {
     pub(crate) async fn create_key(&self, new: NewKey) -> Result<AdminNewKeyBody, Failure> {
         let NewKey { name, quotas, webhook, role, lifetime } = new;
         match self {
-            Self::Database { db, actor, targets } => {
-                let webhook = webhook.map(|url| webhook_url(targets, &url)).transpose()?;
+            Self::Database { db, actor, rules } => {
+                let webhook = webhook.map(|url| webhook_url(rules, &url)).transpose()?;
                 let account = NewAccount { name, quotas, webhook, role, lifetime };
                 let (info, key) = keys::create(db, actor, account).await?;
                 Ok(documents::new_key(info, &key))
@@ -130,22 +130,22 @@ impl Admin {
         url: UrlOption,
         is_rotated: bool,
     ) -> Result<String, Failure> {
-        let Self::Database { db, actor, targets } = self else {
+        let Self::Database { db, actor, rules } = self else {
             let text = "this command needs the database, because a server gives no secrets of webhooks: leave --url out";
             return Err(Failure::Command(text.to_owned()));
         };
         let url = match url {
             UrlOption::Keep => UrlChange::Keep,
             UrlOption::Remove => UrlChange::Remove,
-            UrlOption::Replace(url) => UrlChange::Replace(webhook_url(targets, &url)?),
+            UrlOption::Replace(url) => UrlChange::Replace(webhook_url(rules, &url)?),
         };
         Ok(keys::webhook(db, actor, prefix, &WebhookChange { url, is_rotated }).await?.text())
     }
 }
 
 /// A URL that webhooks may be sent to.
-fn webhook_url(targets: &WebhookTargets, url: &str) -> Result<WebhookUrl, Failure> {
-    targets.parse(url).map_err(|error| Failure::Command(format!("the URL of the webhook {error}")))
+fn webhook_url(rules: &UrlRules, url: &str) -> Result<CallerUrl, Failure> {
+    rules.parse(url).map_err(|error| Failure::Command(format!("the URL of the webhook {error}")))
 }
 
 /// The quotas as fields of a request.

@@ -8,7 +8,7 @@ mod queues;
 
 use std::path::PathBuf;
 
-use akhar_accounts::{Actor, WebhookTargets};
+use akhar_accounts::{Actor, UrlRules};
 use akhar_client::{Client, ClientError};
 use akhar_platform::config::Config;
 use sqlx::PgPool;
@@ -51,7 +51,7 @@ pub(crate) enum Admin {
         /// Who runs the command.
         actor: Actor,
         /// Where webhooks may be sent.
-        targets: WebhookTargets,
+        rules: UrlRules,
     },
     /// A server.
     Server {
@@ -70,9 +70,9 @@ impl Place {
         work: impl AsyncFnOnce(&Admin) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let Some(url) = &self.url else {
-            let targets = WebhookTargets::new(config.webhook_networks());
+            let rules = UrlRules::new(config.webhook_networks());
             return connect::with_database(config, async |db| {
-                work(&Admin::Database { db: db.clone(), actor: actor::of_command(), targets }).await
+                work(&Admin::Database { db: db.clone(), actor: actor::of_command(), rules }).await
             })
             .await;
         };

@@ -128,3 +128,10 @@ def test_asyncio_has_the_same(service: Service) -> None:
     written, heard = asyncio.run(asked())
     assert written["points"]["x"]
     assert heard == [SENTENCES] * 3
+
+
+def test_a_recording_can_be_named_by_its_url(akhar: Client) -> None:
+    with pytest.raises(ProblemError) as refused:
+        akhar.speech_recognition(url="https://10.0.0.1/call.mp3", lang="pa", keyterms=["ਮੌਸਮ", "ਬਾਜ਼ਾਰ"])
+    assert refused.value.problem
+    assert [(error["field"], error["code"]) for error in refused.value.problem["errors"]] == [("url", "not_allowed")]

@@ -7,7 +7,7 @@ use sqlx::{PgConnection, PgPool};
 use tokio::sync::{Mutex, mpsc};
 
 use crate::{
-    Fence, FreePlaces, JobUpload, Places, Queue,
+    Fence, FreePlaces, Places, Queue,
     backend::{
         group::{Group, GroupError, Statement},
         held::{HeldByQueue, HeldClaims, Hold},
@@ -101,9 +101,10 @@ impl ClaimJobs {
         let mut fetched: Vec<Vec<FetchedJob>> = places.iter().map(|_| Vec::new()).collect();
         for claimed in claimed {
             let queue = claimed.queue;
-            let is_large = claimed.upload.as_ref().is_some_and(JobUpload::is_large);
             let claims = self.shared.held.of(queue);
-            let Some(hold) = claims.hold(claimed.fence, claimed.account_id, is_large) else { continue };
+            let Some(hold) = claims.hold(claimed.fence, claimed.account_id, claimed.is_large()) else {
+                continue;
+            };
             let job = Some(Box::new(ClaimedJob { claimed, hold }));
             let job = FetchedJob { job, dropped: self.dropped.clone() };
             if let Some(at) = places.iter().position(|requested| requested.queue == queue) {

@@ -6,8 +6,8 @@ use sqlx::{FromRow as _, PgExecutor, postgres::PgRow, types::Json};
 use uuid::Uuid;
 
 use crate::{
-    Fence, FreePlaces, JobId, JobUpload, MediaType, Parameters, Queue, UploadContent, UploadObject,
-    places::LARGE_UPLOAD_BYTES,
+    Fence, FreePlaces, JobId, JobUpload, MediaType, Parameters, Queue, RecordingUrl, UploadContent,
+    UploadObject, places::LARGE_UPLOAD_BYTES,
 };
 
 use super::rows::{column, unreadable};
@@ -27,6 +27,8 @@ pub struct Claimed {
     pub parameters: Parameters,
     /// The caller's file, if the operation takes one.
     pub upload: Option<JobUpload>,
+    /// Where the recording is fetched, if the caller has not sent it.
+    pub recording_url: Option<RecordingUrl>,
     /// The id of the request.
     pub request_id: String,
     /// The W3C trace context (`traceparent`) of the request.
@@ -52,6 +54,7 @@ struct ClaimedRow {
     upload_url: Option<String>,
     upload_bytes: Option<i64>,
     upload_sha256: Option<Vec<u8>>,
+    recording_url: Option<RecordingUrl>,
     has_webhook: bool,
     waited_s: f64,
 }
@@ -98,7 +101,7 @@ pub async fn claim(
                              where free.takes_aged and queue = free.queue and state = 'queued' and priority = 0
                                  and run_at <= now() and attempt < max_attempts
                                  and (queue, account_id) not in (select queue, account_id from taken)
-                                 and (free.with_large or coalesce(upload_bytes, octet_length(upload), 0) <= $6)
+                                 and (free.with_large or recording_url is null and coalesce(upload_bytes, octet_length(upload), 0) <= $6)
                              order by priority desc, turn, run_at, id limit 1) first
                          where created_at < now() - make_interval(secs => $7))
                      for update skip locked) aged)
@@ -107,7 +110,7 @@ pub async fn claim(
                      select id, queue, priority, turn from jobs
                      where queue = free.queue and state = 'queued' and run_at <= now() and attempt < max_attempts
                          and (queue, account_id) not in (select queue, account_id from taken)
-                         and (free.with_large or coalesce(upload_bytes, octet_length(upload), 0) <= $6)
+                         and (free.with_large or recording_url is null and coalesce(upload_bytes, octet_length(upload), 0) <= $6)
                      order by priority desc, turn, run_at, id limit free.n for update skip locked) urgent)
                  limit free.n) d),
          reached as (
@@ -117,7 +120,7 @@ pub async fn claim(
              transcribed_s = null
          from due where j.id = due.id
          returning j.id, j.attempt, j.max_attempts, j.queue, j.account_id, j.parameters, j.request_id,
-             j.traceparent, j.media_type, j.upload, j.upload_url, j.upload_bytes, j.upload_sha256,
+             j.traceparent, j.media_type, j.upload, j.upload_url, j.upload_bytes, j.upload_sha256, j.recording_url,
              j.webhook_url is not null as has_webhook,
              extract(epoch from now() - greatest(j.created_at, j.run_at))::float8 as waited_s,
              set_config('synchronous_commit', 'off', true)",
@@ -156,6 +159,13 @@ pub async fn claimed_by(db: impl PgExecutor<'_>, worker: &str) -> Result<Vec<(Fe
     Ok(rows.into_iter().map(|(job, attempt, is_last)| (Fence { job, attempt }, is_last)).collect())
 }
 
+impl Claimed {
+    /// Whether the recording may have more than 1 MiB. One that is not fetched yet may have any size.
+    pub(crate) fn is_large(&self) -> bool {
+        self.recording_url.is_some() || self.upload.as_ref().is_some_and(JobUpload::is_large)
+    }
+}
+
 impl ClaimedRow {
     fn into_claimed(self) -> Result<Claimed, sqlx::Error> {
         let content = match (self.upload, self.upload_url) {
@@ -184,6 +194,7 @@ impl ClaimedRow {
             account_id: self.account_id,
             parameters: self.parameters.0,
             upload,
+            recording_url: self.recording_url,
             request_id: self.request_id,
             traceparent: self.traceparent,
             has_webhook: self.has_webhook,

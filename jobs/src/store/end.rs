@@ -204,6 +204,7 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
         "with ended as (
              update jobs j set state = e.state, outcome = e.outcome, worker = null, ended_at = now(),
                  media_type = case when e.is_dead then j.media_type end, upload = case when e.is_dead then j.upload end,
+                 recording_url = case when e.is_dead then j.recording_url end,
                  decode_us = e.decode_us, infer_us = e.infer_us, last_error = coalesce(e.error, j.last_error)
              from unnest($1::uuid[], $2::int4[], $3::uuid[], $4::bool[], $5::text[], $6::jsonb[], $7::bool[],
                  $8::int4[], $9::int4[], $10::text[])

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use sqlx::{PgConnection, types::Json};
 
-use crate::{JobId, JobUpload, MAX_ATTEMPTS, NewJob, UploadObject};
+use crate::{JobId, JobUpload, MAX_ATTEMPTS, NewJob, RecordingUrl, UploadObject};
 
 use super::{
     announcements::{JOBS_QUEUED, announce},
@@ -79,20 +79,20 @@ async fn insert(
         "with new as (
              select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int2[], next_turns($4, $5, $2),
                  $6::jsonb[], $7::text[], $8::bytea[], $9::text[], $10::int8[], $11::bytea[], $12::text[], $13::text[],
-                 $14::text[], $18::int4[], $19::text[], $20::jsonb[])
+                 $14::text[], $18::int4[], $19::text[], $20::jsonb[], $21::text[])
                  as new (id, account_id, operation, queue, priority, turn, parameters,
                      media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent, webhook_url,
-                     retain_s, group_name, labels)),
+                     retain_s, group_name, labels, recording_url)),
          accepted as (
              insert into jobs (id, account_id, operation, queue, priority, turn, parameters,
                  media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent, webhook_url, retain_s,
-                 group_name, labels, acknowledged, max_attempts)
+                 group_name, labels, recording_url, acknowledged, max_attempts)
              select *, priority = 0 or webhook_url is not null, $15 from new
              on conflict (id) do nothing
              returning id, queue, account_id, group_name),
          grouped as (",
         count_in_groups!(
-            "(select accepted.*, named.url from accepted left join unnest($21::uuid[], $22::text[]) as named (id, url) using (id))
+            "(select accepted.*, named.url from accepted left join unnest($22::uuid[], $23::text[]) as named (id, url) using (id))
                  as accepted",
             "null", "'queued'", "max(url)"
         ),
@@ -123,6 +123,7 @@ async fn insert(
     .bind(column(jobs, |job| job.retain_s))
     .bind(column(jobs, |job| job.group.as_ref()))
     .bind(column(jobs, |job| (!job.labels.is_empty()).then_some(Json(&job.labels))))
+    .bind(column(jobs, |job| job.recording_url.as_ref().map(RecordingUrl::as_str)))
     .bind(of_groups)
     .bind(group_webhooks)
     .fetch_all(db)

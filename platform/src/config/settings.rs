@@ -115,7 +115,8 @@ pub struct Config {
     /// may images and texts; one account may have three quarters of either. A request whose body does not fit is answered
     /// with 503 `busy`. At least 4000000, so that every file fits.
     pub max_upload_bytes: usize,
-    /// Bytes that a recording sent to `/v1/audio/` may have. At most as many as the uploads of recordings may have together.
+    /// Bytes that a recording may have which is sent to `/v1/audio/` or fetched from a URL. If it is sent, at most as many as
+    /// the uploads of recordings may have together.
     pub max_audio_bytes: NonZeroUsize,
     /// Connections of clients that one API process has open at a time. Further ones wait until another is closed. It is
     /// lowered if the process may not open so many files.
@@ -136,9 +137,9 @@ pub struct Config {
     pub quick_wait_s: u64,
     /// Seconds that the API holds a response for a recording. After that it answers with 202 and the job.
     pub speech_wait_s: u64,
-    /// Networks that webhooks may be sent to though they are not public, such as `10.1.0.0/16, 192.168.1.5`. To these, webhooks
-    /// may also be sent with `http://`. Callers choose the URLs of webhooks, so list only machines that every caller may send
-    /// requests to. `akhar keys` reads this setting too.
+    /// Networks that webhooks may be sent to, and recordings fetched from, though they are not public, such as `10.1.0.0/16,
+    /// 192.168.1.5`. To these, requests may also be sent with `http://`. Callers choose the URLs, so list only machines that
+    /// every caller may send requests to. `akhar keys` reads this setting too.
     pub webhook_allow: Option<Networks>,
     /// Origins of web pages whose scripts may send requests from browsers, such as `https://app.example, http://localhost:5173`
     /// (CORS). Unset, those of no other server.

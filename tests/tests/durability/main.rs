@@ -69,8 +69,9 @@ const INVALID_ROWS: &str = "select count(*) from jobs where not coalesce(
     and (media_type is null)
         = (upload is null and (upload_url is null or ended_at is not null and outcome->>'kind' is distinct from 'failed'))
     and (upload is null or upload_url is null)
+    and (recording_url is null or upload is null and upload_url is null)
     and (upload_url is null) = (upload_bytes is null) and (upload_url is null) = (upload_sha256 is null)
-    and (state in ('queued', 'running') or upload is null or outcome->>'kind' = 'failed'), false)";
+    and (state in ('queued', 'running') or upload is null and recording_url is null or outcome->>'kind' = 'failed'), false)";
 
 /// Claims one job of the quick queue for `worker`. `None` if no job is due.
 async fn claim(db: &PgPool, worker: &str) -> Option<Fence> {

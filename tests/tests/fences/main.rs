@@ -53,7 +53,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
         ],
     ),
     ("akhar-api", &["akhar-accounts", "akhar-client", "akhar-jobs", "akhar-platform"]),
-    ("akhar-worker", &["akhar-jobs", "akhar-inference", "akhar-platform"]),
+    ("akhar-worker", &["akhar-accounts", "akhar-jobs", "akhar-inference", "akhar-platform"]),
     ("akhar-accounts", &[]),
     ("akhar-client", &[]),
     ("akhar-jobs", &["akhar-accounts"]),

@@ -8,7 +8,7 @@ use std::{
 };
 
 use akhar_jobs::{
-    Fence, JobId, JobUpload, Outcome, Parameters, Timing,
+    Fence, JobId, JobUpload, Outcome, Parameters, RecordingUrl, Timing, Upload,
     backend::{ClaimedJob, Endings, Hold},
     store::{self, Claimed, Ending, Guard, Requeue},
     uploads::{FetchError, UploadStore},
@@ -26,6 +26,7 @@ use uuid::Uuid;
 use super::{
     backoff,
     config::ConsumerConfig,
+    download::{DownloadError, Downloads, of_url},
     report::{Kept, Report},
     retry::retry_until_shutdown,
     upload::fetch,
@@ -47,6 +48,7 @@ pub(crate) struct Attempts {
     pub(crate) db: PgPool,
     pub(crate) endings: Endings,
     pub(crate) uploads: UploadStore,
+    pub(crate) downloads: Arc<Downloads>,
     pub(crate) models: Arc<Models>,
     pub(crate) live: LiveConfig,
     /// Cancelled when a model does not answer any more. A run of a model cannot be ended, so the process has to end.
@@ -74,26 +76,57 @@ struct Work {
     parameters: Parameters,
     upload: Option<JobUpload>,
     uploads: UploadStore,
+    recording: Option<Recording>,
     pipeline: Arc<Pipeline>,
     timeout: Duration,
 }
 
+/// A recording that is fetched.
+struct Recording {
+    url: RecordingUrl,
+    downloads: Arc<Downloads>,
+    max_bytes: usize,
+    is_last_attempt: bool,
+}
+
+impl Recording {
+    /// Fetches the recording. If that fails, returns the result of the attempt.
+    async fn fetch(self, progress: &watch::Sender<Progress>) -> Result<Upload, AttemptResult> {
+        // Each part that arrives is a step, so that a cancelled job stops.
+        let received = || progress.send_modify(|_| ());
+        match self.downloads.fetch(&self.url, self.max_bytes, received).await {
+            Err(DownloadError::Unavailable(error)) if !self.is_last_attempt => {
+                Err(AttemptResult::Failed("upload", error))
+            }
+            fetched => fetched.map_err(|error| AttemptResult::Outcome(error.into(), Timing::default())),
+        }
+    }
+}
+
 impl Work {
-    /// Reads the upload and runs the job. Each of its steps has the time limit: a recording takes turns with others, so its
+    /// Reads or fetches the upload and runs the job. Each of its steps has the time limit: a recording takes turns with others, so its
     /// whole attempt can take long though each part of it comes. Also returns the model, if it has not answered anybody for
     /// the whole step.
     async fn run(self, progress: watch::Sender<Progress>) -> (AttemptResult, Option<String>) {
-        let Self { account_id, job, parameters, upload, uploads, pipeline, timeout } = self;
+        let Self { account_id, job, parameters, upload, uploads, recording, pipeline, timeout } = self;
         let steps = progress.subscribe();
         let work = async {
-            let upload = match fetch(&uploads, upload).await {
-                Ok(upload) => upload,
-                Err(error @ FetchError::Lost { .. }) => {
-                    return AttemptResult::FailedForGood(error.to_string());
-                }
-                Err(error) => return AttemptResult::Failed("upload", error.to_string()),
+            let is_fetched = recording.is_some();
+            let upload = match recording {
+                Some(recording) => match recording.fetch(&progress).await {
+                    Ok(upload) => Some(upload),
+                    Err(result) => return result,
+                },
+                None => match fetch(&uploads, upload).await {
+                    Ok(upload) => upload,
+                    Err(error @ FetchError::Lost { .. }) => {
+                        return AttemptResult::FailedForGood(error.to_string());
+                    }
+                    Err(error) => return AttemptResult::Failed("upload", error.to_string()),
+                },
             };
             match pipeline.work((account_id, job), &parameters, upload, &progress).await {
+                Ok((outcome, timing)) if is_fetched => AttemptResult::Outcome(of_url(outcome), timing),
                 Ok((outcome, timing)) => AttemptResult::Outcome(outcome, timing),
                 Err(error) => AttemptResult::Failed("error", error.to_string()),
             }
@@ -155,14 +188,22 @@ impl Attempts {
         let may_have_webhook = claimed.has_webhook;
         let (progress, seen) = watch::channel(Progress::default());
         let upload = claimed.upload.take();
+        let config = self.live.now();
+        let recording = claimed.recording_url.take().map(|url| Recording {
+            url,
+            downloads: self.downloads.clone(),
+            max_bytes: config.max_audio_bytes.get(),
+            is_last_attempt: claimed.is_last_attempt,
+        });
         let work = Work {
             account_id: claimed.account_id,
             job: fence.job,
             parameters: claimed.parameters,
             upload,
             uploads: self.uploads.clone(),
+            recording,
             pipeline,
-            timeout: ConsumerConfig::of(claimed.queue, &self.live.now()).timeout,
+            timeout: ConsumerConfig::of(claimed.queue, &config).timeout,
         };
         // The work has a task of its own, so that a panic in it counts as a failed attempt.
         let working = AbortOnDropHandle::new(tokio::spawn(work.run(progress).in_current_span()));

@@ -39,6 +39,6 @@ pub(crate) async fn handle(
     form: Checked<RequestForm>,
 ) -> Result<Response, Problem> {
     let parameters = Parameters::AlphabetRecognition { top_k: form.fields };
-    let intake = Intake { caller: &caller, context: &context, parameters, upload: form.upload };
+    let intake = Intake { caller: &caller, context: &context, parameters, source: form.source };
     run(&app, intake).await
 }

@@ -51,7 +51,7 @@ pub(crate) async fn handle(
     form: Checked<RequestForm>,
 ) -> Result<Response, Problem> {
     let parameters = Parameters::HandwritingGenerator(with_svg_if_preferred(form.fields, &context));
-    let intake = Intake { caller: &caller, context: &context, parameters, upload: form.upload };
+    let intake = Intake { caller: &caller, context: &context, parameters, source: form.source };
     run(&app, intake).await
 }
 

@@ -27,6 +27,7 @@ impl Form for RecognitionForm {
         types: MediaType::IMAGES,
         if_other: None,
         if_larger: None,
+        url: None,
     });
     const QUEUE: Queue = Queue::Quick;
     type Checked = TopK;

@@ -17,6 +17,10 @@ use crate::{
     problems::{Code, Violation},
 };
 
+/// The description of the field with a recording's URL.
+pub(crate) const RECORDING_URL: &str = "In place of `file`: an `https` URL from which the service fetches the recording, by \
+    default at most 25 × 1024² bytes and of any format that `/v1/audio/transcriptions` takes.";
+
 /// Whether a text is as it is spoken, or as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextForm {
@@ -100,6 +104,7 @@ impl Form for SpeechForm {
         if_larger: Some(
             "POST /v1/audio/transcriptions takes larger recordings, and `akhar transcribe` cuts long ones",
         ),
+        url: Some(RECORDING_URL),
     });
     const QUEUE: Queue = Queue::Speech;
     /// The parameters, and whether `format` is given.

@@ -57,6 +57,6 @@ pub(crate) async fn handle(
         parameters.written = parameters.written.or((!is_form_given).then_some(Digits::Latin));
     }
     let parameters = Parameters::SpeechRecognition(parameters);
-    let intake = Intake { caller: &caller, context: &context, parameters, upload: form.upload };
+    let intake = Intake { caller: &caller, context: &context, parameters, source: form.source };
     run(&app, intake).await
 }

@@ -99,16 +99,19 @@ class AsyncClient:
         return (await self._result(request)).text
 
     async def speech_recognition(
-        self, recording: File, *, idempotency_key: str | None = None, **fields: Unpack[SpeechFields]
+        self, recording: File | None = None, *, idempotency_key: str | None = None, **fields: Unpack[SpeechFields]
     ) -> Transcription:
-        """What is said in an MP3 or WAV recording. The warnings about it are in the document of the job."""
+        """What is said in an MP3 or WAV recording, or in that which the server fetches from `url`.
+
+        The warnings about it are in the document of the job.
+        """
         more = steps.upload(recording, fields)
         return cast(
             Transcription, (await self._result(steps.post("speech-recognition", idempotency_key, **more))).json()
         )
 
     async def submit_speech_recognition(
-        self, recording: File, *, idempotency_key: str | None = None, **fields: Unpack[SpeechFields]
+        self, recording: File | None = None, *, idempotency_key: str | None = None, **fields: Unpack[SpeechFields]
     ) -> Job:
         """The job of a recording, which `wait` and `events` follow. It comes after those of callers that wait."""
         more = steps.upload(recording, fields)

@@ -183,6 +183,7 @@ class HandwritingFields(TypedDict, total=False):
 class SpeechFields(TypedDict, total=False):
     """The fields of a speech recognition request beside its recording."""
 
+    url: str
     lang: SpokenLanguage
     with_translation: bool
     with_timestamps: bool

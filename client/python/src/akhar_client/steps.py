@@ -90,11 +90,14 @@ def post(operation: str, key: str | None, accept: str = JSON, prefer: str = "", 
     return Send("POST", f"/v1/models/{operation}", headers, more, is_safe=key is not None)
 
 
-def upload(file: File, fields: Mapping[str, object]) -> dict[str, Any]:
-    """A form with a file, as arguments of a request."""
-    content = file if isinstance(file, bytes) else Path(file).read_bytes()
+def upload(file: File | None, fields: Mapping[str, object]) -> dict[str, Any]:
+    """A form with a file, or with its URL among the fields, as arguments of a request."""
     # A list is sent as a field for each of its texts.
     texts = {n: value if isinstance(value, str | list) else json.dumps(value) for n, value in named(fields).items()}
+    if file is None:
+        # Only with files is it sent as multipart/form-data.
+        return {"files": {"url": (None, texts.pop("url", ""))}, "data": texts}
+    content = file if isinstance(file, bytes) else Path(file).read_bytes()
     return {"files": {"file": ("file", content)}, "data": texts}
 
 

@@ -21,7 +21,7 @@ const MAX_RUNNING: i64 = 10_000;
 
 /// The condition that a row `j` is a job that the service failed to process and whose upload is kept.
 pub(in crate::store) const CAN_BE_RETRIED: &str = "j.state = 'failed' and j.outcome->>'kind' = 'failed'
-    and (j.upload is not null or j.upload_url is not null or j.operation = 'handwriting-generator')";
+    and (j.upload is not null or j.upload_url is not null or j.recording_url is not null or j.operation = 'handwriting-generator')";
 
 /// A request id that the api made: a UUIDv7. The index `jobs_of_request` has all others.
 const MADE_BY_API: &str = "________-____-7___-____-____________";

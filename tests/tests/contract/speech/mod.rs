@@ -10,6 +10,7 @@ mod long;
 mod privacy;
 mod scripts;
 mod subtitles;
+mod urls;
 mod warnings;
 mod words;
 mod written;

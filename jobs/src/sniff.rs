@@ -1,6 +1,6 @@
 //! Finds the media type of a file in its first bytes. The file's name and declared type are ignored.
 
-use akhar_jobs::MediaType;
+use crate::MediaType;
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 const JPEG: &[u8] = b"\xff\xd8\xff";
@@ -49,7 +49,7 @@ fn audio(bytes: &[u8]) -> Option<MediaType> {
 }
 
 /// The type of a file. `None` if the bytes begin like none that an operation takes.
-pub(super) fn media_type(bytes: &[u8]) -> Option<MediaType> {
+pub fn media_type(bytes: &[u8]) -> Option<MediaType> {
     image(bytes).or_else(|| MediaType::of_container(bytes)).or_else(|| audio(bytes))
 }
 

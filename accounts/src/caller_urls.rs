@@ -1,10 +1,13 @@
-//! Where webhooks may be sent: which URLs, and which addresses. Callers choose the URLs, so a webhook must not reach what
-//! only the service's own network can reach.
+//! Which URLs of callers the service sends requests to, and at which addresses: those of webhooks and of recordings. Callers
+//! choose the URLs, so a request must not reach what only the service's own network can reach.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
-use url::{Host, Url};
+use url::{Host, Position, Url};
 
 /// The most bytes of a URL.
 pub const MAX_URL_BYTES: usize = 2048;
@@ -15,19 +18,19 @@ const FIRST_FREE_PORT: u16 = 1024;
 /// The ports of HTTP.
 const HTTP_PORTS: [u16; 2] = [80, 443];
 
-/// Where webhooks may be sent: to public addresses, and to networks that the operator allows.
+/// Where requests may be sent: to public addresses, and to networks that the operator allows.
 #[derive(Debug, Clone, Default)]
-pub struct WebhookTargets {
+pub struct UrlRules {
     allowed: Vec<IpNet>,
 }
 
-/// A URL that webhooks may be sent to. If its host is a name, the addresses of the name are checked at each attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WebhookUrl(Url);
+/// A URL that requests may be sent to. If its host is a name, the addresses of the name are checked at each request.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CallerUrl(Url);
 
-/// Why webhooks cannot be sent to a URL. The text continues the name of the URL.
+/// Why no requests are sent to a URL. The text continues the name of the URL, and has nothing of its query.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum WebhookUrlError {
+pub enum CallerUrlError {
     /// It has too many bytes.
     #[error("has {0} bytes, expected at most {MAX_URL_BYTES}")]
     TooLong(usize),
@@ -38,7 +41,7 @@ pub enum WebhookUrlError {
     #[error("has the scheme {0:?}, expected https")]
     Scheme(String),
     /// It has a user name or a password.
-    #[error("has a user name or a password, expected none; webhooks are signed")]
+    #[error("has a user name or a password, expected none")]
     UserInfo,
     /// It has a fragment.
     #[error("has a fragment (#…), expected none")]
@@ -46,64 +49,71 @@ pub enum WebhookUrlError {
     /// It has a port of another service.
     #[error("has the port {0}, expected 80, 443, or one from {FIRST_FREE_PORT} on")]
     Port(u16),
-    /// Its host is an address to which no webhooks are sent.
+    /// Its host is an address to which no requests are sent.
     #[error("has the address {0}, expected a public one")]
     Address(IpAddr),
 }
 
-impl WebhookTargets {
-    /// Webhooks may be sent to public addresses with HTTPS, and to addresses of these networks with HTTP too.
+impl UrlRules {
+    /// Requests may be sent to public addresses with HTTPS, and to addresses of these networks with HTTP too.
     pub fn new(allowed: Vec<IpNet>) -> Self {
         Self { allowed }
     }
 
-    /// Whether a webhook may be sent to this address. Without TLS, only to networks that the operator allows.
+    /// Whether a request may be sent to this address. Without TLS, only to networks that the operator allows.
     pub fn allow(&self, address: IpAddr, has_tls: bool) -> bool {
         let address = address.to_canonical();
         self.allowed.iter().any(|network| network.contains(&address)) || has_tls && is_public(address)
     }
 
     /// Parses a URL and checks it.
-    pub fn parse(&self, text: &str) -> Result<WebhookUrl, WebhookUrlError> {
+    pub fn parse(&self, text: &str) -> Result<CallerUrl, CallerUrlError> {
         if text.len() > MAX_URL_BYTES {
-            return Err(WebhookUrlError::TooLong(text.len()));
+            return Err(CallerUrlError::TooLong(text.len()));
         }
-        let url = Url::parse(text).map_err(|_| WebhookUrlError::NotAUrl)?;
+        let url = Url::parse(text).map_err(|_| CallerUrlError::NotAUrl)?;
         let has_tls = match url.scheme() {
             "https" => true,
             "http" if !self.allowed.is_empty() => false,
-            other => return Err(WebhookUrlError::Scheme(other.to_owned())),
+            other => return Err(CallerUrlError::Scheme(other.to_owned())),
         };
         if url.as_str().len() > MAX_URL_BYTES {
-            return Err(WebhookUrlError::TooLong(url.as_str().len()));
+            return Err(CallerUrlError::TooLong(url.as_str().len()));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(WebhookUrlError::UserInfo);
+            return Err(CallerUrlError::UserInfo);
         }
         if url.fragment().is_some() {
-            return Err(WebhookUrlError::Fragment);
+            return Err(CallerUrlError::Fragment);
         }
         let port = url.port().filter(|port| *port < FIRST_FREE_PORT && !HTTP_PORTS.contains(port));
         if let Some(port) = port {
-            return Err(WebhookUrlError::Port(port));
+            return Err(CallerUrlError::Port(port));
         }
-        let url = WebhookUrl(url);
+        let url = CallerUrl(url);
         match url.address() {
-            Some(address) if !self.allow(address, has_tls) => Err(WebhookUrlError::Address(address)),
+            Some(address) if !self.allow(address, has_tls) => Err(CallerUrlError::Address(address)),
             _ => Ok(url),
         }
     }
 }
 
-impl WebhookUrl {
+impl CallerUrl {
     /// The URL, normalised: lower-case scheme and host, an address in its usual form, a path.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Whether the scheme is `https`.
-    pub fn has_tls(&self) -> bool {
-        self.0.scheme() == "https"
+    /// The URL that a response of this one redirects to.
+    pub fn redirected(&self, location: &str, rules: &UrlRules) -> Result<Self, CallerUrlError> {
+        let mut url = self.0.join(location).map_err(|_| CallerUrlError::NotAUrl)?;
+        url.set_fragment(None);
+        rules.parse(url.as_str())
+    }
+
+    /// The URL without its query, which can be a secret such as a signature.
+    pub fn without_query(&self) -> &str {
+        &self.0[..Position::AfterPath]
     }
 
     /// The address, if the host is no name.
@@ -116,8 +126,15 @@ impl WebhookUrl {
     }
 }
 
-impl From<WebhookUrl> for Url {
-    fn from(url: WebhookUrl) -> Self {
+impl fmt::Debug for CallerUrl {
+    /// Leaves the query out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CallerUrl").field(&self.without_query()).finish()
+    }
+}
+
+impl From<CallerUrl> for Url {
+    fn from(url: CallerUrl) -> Self {
         url.0
     }
 }
@@ -179,13 +196,13 @@ fn is_public(address: IpAddr) -> bool {
 mod tests {
     use super::*;
 
-    fn targets(allowed: &[&str]) -> WebhookTargets {
-        WebhookTargets::new(allowed.iter().map(|network| network.parse().unwrap()).collect())
+    fn rules(allowed: &[&str]) -> UrlRules {
+        UrlRules::new(allowed.iter().map(|network| network.parse().unwrap()).collect())
     }
 
     #[test]
     fn only_public_addresses_are_allowed() {
-        let none = targets(&[]);
+        let none = rules(&[]);
         for public in ["1.1.1.1", "8.8.8.8", "172.32.0.1", "100.128.0.1", "198.20.0.1", "223.255.255.255"]
             .into_iter()
             .chain(["2606:4700:4700::1111", "2001:4860:4860::8888", "2a00::1", "::ffff:8.8.8.8"])
@@ -245,7 +262,7 @@ mod tests {
 
     #[test]
     fn the_operator_s_networks_are_allowed_without_tls_too() {
-        let some = targets(&["127.0.0.0/8", "fd00:1::/32"]);
+        let some = rules(&["127.0.0.0/8", "fd00:1::/32"]);
         for allowed in ["127.0.0.1", "::ffff:127.0.0.1", "fd00:1::9"] {
             assert!(some.allow(allowed.parse().unwrap(), false), "{allowed}");
         }
@@ -256,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_url_is_normalised() {
-        let parsed = |url: &str| targets(&["10.0.0.0/8"]).parse(url).map(|url| url.as_str().to_owned());
+        let parsed = |url: &str| rules(&["10.0.0.0/8"]).parse(url).map(|url| url.as_str().to_owned());
         for (url, expected) in [
             ("https://Example.COM", "https://example.com/"),
             ("https://example.com:443/a?b=c", "https://example.com/a?b=c"),
@@ -270,20 +287,38 @@ mod tests {
     }
 
     #[test]
+    fn a_redirect_is_checked_like_a_url() {
+        let rules = rules(&[]);
+        let from = rules.parse("https://example.com/a/b?key=1").unwrap();
+        let to = |location: &str| from.redirected(location, &rules).map(|url| url.as_str().to_owned());
+        assert_eq!(to("/c?x#y"), Ok("https://example.com/c?x".to_owned()));
+        assert_eq!(to("//other.example/c"), Ok("https://other.example/c".to_owned()));
+        assert_eq!(to("http://example.com/c"), Err(CallerUrlError::Scheme("http".to_owned())));
+        assert_eq!(to("https://10.0.0.1/"), Err(CallerUrlError::Address("10.0.0.1".parse().unwrap())));
+    }
+
+    #[test]
+    fn a_url_is_shown_without_its_query() {
+        let url = rules(&[]).parse("https://example.com:8443/a.mp3?signature=secret").unwrap();
+        assert_eq!(url.without_query(), "https://example.com:8443/a.mp3");
+        assert_eq!(format!("{url:?}"), r#"CallerUrl("https://example.com:8443/a.mp3")"#);
+    }
+
+    #[test]
     fn the_error_says_what_is_wrong_with_a_url() {
-        let wrong = |url: &str| targets(&[]).parse(url).unwrap_err();
-        let address = |text: &str| WebhookUrlError::Address(text.parse().unwrap());
+        let wrong = |url: &str| rules(&[]).parse(url).unwrap_err();
+        let address = |text: &str| CallerUrlError::Address(text.parse().unwrap());
         for (url, expected) in [
-            ("", WebhookUrlError::NotAUrl),
-            ("example.com/x", WebhookUrlError::NotAUrl),
-            ("https://", WebhookUrlError::NotAUrl),
-            ("https://256.1.1.1/", WebhookUrlError::NotAUrl),
-            ("http://example.com/", WebhookUrlError::Scheme("http".to_owned())),
-            ("file:///etc/passwd", WebhookUrlError::Scheme("file".to_owned())),
-            ("https://a:b@example.com/", WebhookUrlError::UserInfo),
-            ("https://a@example.com/", WebhookUrlError::UserInfo),
-            ("https://example.com/#x", WebhookUrlError::Fragment),
-            ("https://example.com:25/", WebhookUrlError::Port(25)),
+            ("", CallerUrlError::NotAUrl),
+            ("example.com/x", CallerUrlError::NotAUrl),
+            ("https://", CallerUrlError::NotAUrl),
+            ("https://256.1.1.1/", CallerUrlError::NotAUrl),
+            ("http://example.com/", CallerUrlError::Scheme("http".to_owned())),
+            ("file:///etc/passwd", CallerUrlError::Scheme("file".to_owned())),
+            ("https://a:b@example.com/", CallerUrlError::UserInfo),
+            ("https://a@example.com/", CallerUrlError::UserInfo),
+            ("https://example.com/#x", CallerUrlError::Fragment),
+            ("https://example.com:25/", CallerUrlError::Port(25)),
             ("https://127.1/", address("127.0.0.1")),
             ("https://2130706433/", address("127.0.0.1")),
             ("https://0x7f.0.0.1/", address("127.0.0.1")),
@@ -293,9 +328,9 @@ mod tests {
             assert_eq!(wrong(url), expected, "{url}");
         }
         let long = format!("https://example.com/{}", "x".repeat(2029));
-        assert_eq!(wrong(&long), WebhookUrlError::TooLong(2049));
-        assert!(targets(&[]).parse(&long[..2048]).is_ok());
+        assert_eq!(wrong(&long), CallerUrlError::TooLong(2049));
+        assert!(rules(&[]).parse(&long[..2048]).is_ok());
         let grows = format!("https://example.com/{}", "ੳ".repeat(400));
-        assert!(matches!(wrong(&grows), WebhookUrlError::TooLong(_)), "in its normal form it is longer");
+        assert!(matches!(wrong(&grows), CallerUrlError::TooLong(_)), "in its normal form it is longer");
     }
 }
