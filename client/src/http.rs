@@ -1,5 +1,7 @@
 //! An HTTP client with a method for each operation and each request about a job.
 
+use std::fmt;
+
 use bytes::Bytes;
 use reqwest::{
     Body, Method, RequestBuilder, Response, StatusCode,
@@ -40,6 +42,37 @@ pub enum Answer<T> {
     Done(T),
     /// The job, if it had not ended when the server stopped waiting for it.
     Accepted(Box<JobBody>),
+}
+
+/// A recording to transcribe.
+#[derive(Clone)]
+pub enum RecordingSource {
+    /// The bytes of a file.
+    File(Bytes),
+    /// A URL from which the server fetches the recording.
+    Url(String),
+}
+
+impl From<Bytes> for RecordingSource {
+    fn from(bytes: Bytes) -> Self {
+        Self::File(bytes)
+    }
+}
+
+impl From<Vec<u8>> for RecordingSource {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::File(bytes.into())
+    }
+}
+
+impl fmt::Debug for RecordingSource {
+    /// Leaves out what it has, because the query of a URL can be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::File(_) => "File",
+            Self::Url(_) => "Url",
+        })
+    }
 }
 
 /// The transcription of a recording, and the warnings about it.
@@ -174,10 +207,11 @@ impl Client {
         answer(self.operation("handwriting-generator").json(request)).await
     }
 
-    /// Transcribes an MP3 or WAV recording of at most [`MAX_RECORDING_BYTES`](crate::MAX_RECORDING_BYTES).
+    /// Transcribes an MP3 or WAV recording of at most [`MAX_RECORDING_BYTES`](crate::MAX_RECORDING_BYTES), or one that the server
+    /// fetches.
     pub async fn speech_recognition(
         &self,
-        recording: impl Into<Bytes>,
+        recording: impl Into<RecordingSource>,
         request: &SpeechRequest,
     ) -> Result<Answer<Transcribed>, ClientError> {
         let recording = recording.into();
@@ -189,7 +223,7 @@ impl Client {
     /// that wait. [`Self::ended_job`] waits for it.
     pub async fn submit_speech_recognition(
         &self,
-        recording: impl Into<Bytes>,
+        recording: impl Into<RecordingSource>,
         request: &SpeechRequest,
     ) -> Result<JobBody, ClientError> {
         let recording = recording.into();
@@ -287,8 +321,12 @@ impl Client {
         }
     }
 
-    fn speech(&self, recording: &Bytes, request: &SpeechRequest) -> RequestBuilder {
-        let mut form = upload(recording.clone())
+    fn speech(&self, recording: &RecordingSource, request: &SpeechRequest) -> RequestBuilder {
+        let form = match recording {
+            RecordingSource::File(bytes) => upload(bytes.clone()),
+            RecordingSource::Url(url) => Form::new().text("url", url.clone()),
+        };
+        let mut form = form
             .text("with-translation", request.with_translation.to_string())
             .text("with-timestamps", request.with_timestamps.to_string());
         for (name, is_asked) in

@@ -68,7 +68,7 @@ pub use bodies::{
 #[cfg(feature = "http")]
 pub use error::ClientError;
 #[cfg(feature = "http")]
-pub use http::{Answer, Client, HandwritingRequest, SpeechRequest, Transcribed};
+pub use http::{Answer, Client, HandwritingRequest, RecordingSource, SpeechRequest, Transcribed};
 pub use paragraphs::paragraphs;
 #[cfg(feature = "http")]
 pub use retries::Retries;

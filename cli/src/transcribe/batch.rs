@@ -2,12 +2,15 @@
 
 use std::{fs, io, path::PathBuf, sync::Arc};
 
-use akhar_client::{Client, ClientError, JobBody, JobResultBody, MAX_RECORDING_BYTES, ProblemBody, Warnings};
+use akhar_client::{
+    Client, ClientError, JobBody, JobResultBody, MAX_RECORDING_BYTES, ProblemBody, RecordingSource, Warnings,
+};
 use akhar_platform::blocking::{blocking, joined};
 use akhar_worker::{Recording, Undecodable};
 use bytes::Bytes;
 use futures::{StreamExt as _, stream::FuturesUnordered};
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
+use url::Url;
 use uuid::Uuid;
 
 use super::{
@@ -67,10 +70,11 @@ enum Trouble {
     Run(Failure),
 }
 
-/// A recording in memory, or a piece of one as a WAV file.
+/// A recording in memory, a piece of one as a WAV file, or a recording that the server fetches.
 #[derive(Debug, Clone)]
 struct Sound {
-    bytes: Bytes,
+    source: RecordingSource,
+    /// The SHA-256 of the bytes or of the URL.
     sha256: String,
 }
 
@@ -98,8 +102,13 @@ impl Source {
 }
 
 impl Sound {
-    fn new(bytes: Vec<u8>) -> Self {
-        Self { sha256: sha256(&bytes), bytes: bytes.into() }
+    fn new(bytes: impl Into<Bytes>) -> Self {
+        let bytes = bytes.into();
+        Self { sha256: sha256(&bytes), source: bytes.into() }
+    }
+
+    fn of_url(url: &Url) -> Self {
+        Self { sha256: sha256(url.as_str().as_bytes()), source: RecordingSource::Url(url.to_string()) }
     }
 }
 
@@ -142,6 +151,9 @@ impl Batch {
 
     /// Transcribes a recording, unless an earlier run has done that.
     async fn try_transcribe(self: &Arc<Self>, nth: usize, input: &Input) -> Result<Ended, Trouble> {
+        if let Some(url) = &input.url {
+            return self.try_transcribe_url(nth, input, url).await;
+        }
         let n_bytes = tokio::fs::metadata(&input.path).await.map_err(unreadable)?.len();
         let is_cut = input.reader() != Reader::Server || n_bytes > MAX_RECORDING_BYTES as u64;
         let (place, memory) = if is_cut {
@@ -150,18 +162,18 @@ impl Batch {
             (Some(self.pace.place().await), None)
         };
         let path = input.path.clone();
-        let sound = blocking(move || fs::read(path).map(Sound::new)).await.map_err(unreadable)?;
-        let name = input.name.to_string_lossy().into_owned();
-        if let Some(entry) = self.journal.done(&name, &sound.sha256)
-            && self.outputs.exist(input, &self.settings)
-        {
-            return Ok(Ended::Earlier(entry.clone()));
-        }
+        let read = blocking(move || {
+            let bytes = Bytes::from(fs::read(path)?);
+            Ok((Sound::new(bytes.clone()), bytes))
+        });
+        let (sound, bytes) = read.await.map_err(unreadable)?;
         let sha256 = sound.sha256.clone();
+        if let Some(entry) = self.earlier(input, &sha256) {
+            return Ok(Ended::Earlier(entry));
+        }
         let transcript = match place {
             Some(place) => {
                 // The server says what is wrong with a recording that cannot be opened.
-                let bytes = sound.bytes.clone();
                 let length_s =
                     blocking(move || Recording::open(bytes, None).map(|recording| recording.length_s()));
                 if let Ok(length_s) = length_s.await {
@@ -169,10 +181,43 @@ impl Batch {
                 }
                 self.job(nth, sound, place, false, self.settings.lang().name()).await?
             }
-            None => self.channels(nth, input, sound.bytes, memory).await?,
+            None => self.channels(nth, input, bytes, memory).await?,
         };
+        self.write(input, sha256, transcript).await
+    }
+
+    /// Transcribes a recording that the server fetches, unless an earlier run has done that. Whether the file behind its URL is
+    /// still the same is not known here, and a signature in the query may be another one.
+    async fn try_transcribe_url(
+        self: &Arc<Self>,
+        nth: usize,
+        input: &Input,
+        url: &Url,
+    ) -> Result<Ended, Trouble> {
+        let sha256 = sha256(input.path.as_os_str().as_encoded_bytes());
+        if let Some(entry) = self.earlier(input, &sha256) {
+            return Ok(Ended::Earlier(entry));
+        }
+        let place = self.pace.place().await;
+        let transcript = self.job(nth, Sound::of_url(url), place, false, self.settings.lang().name()).await?;
+        self.write(input, sha256, transcript).await
+    }
+
+    /// What an earlier run has transcribed of this recording, if its results exist.
+    fn earlier(&self, input: &Input, sha256: &str) -> Option<Entry> {
+        let entry = self.journal.done(&input.name.to_string_lossy(), sha256);
+        entry.filter(|_| self.outputs.exist(input, &self.settings)).cloned()
+    }
+
+    /// Writes the results of a recording, and deletes its jobs if that is asked for.
+    async fn write(
+        self: &Arc<Self>,
+        input: &Input,
+        sha256: String,
+        transcript: Transcript,
+    ) -> Result<Ended, Trouble> {
         let entry = Entry {
-            name,
+            name: input.name.to_string_lossy().into_owned(),
             sha256,
             duration_s: transcript.duration_s,
             n_words: transcript.body.transcription.split_whitespace().count(),
@@ -326,7 +371,7 @@ impl Batch {
         };
         let job = loop {
             let request = self.settings.request(&sound.sha256, n_failed, is_piece, lang);
-            let submitted = self.client.submit_speech_recognition(sound.bytes.clone(), &request).await;
+            let submitted = self.client.submit_speech_recognition(sound.source.clone(), &request).await;
             let submitted = submitted.map_err(|error| self.trouble(&error))?;
             let job = self.client.followed_job(submitted.id, PROGRESS_INTERVAL_S, &mut count).await;
             let job = job.map_err(|error| self.trouble(&error))?;

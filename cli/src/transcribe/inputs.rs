@@ -9,6 +9,8 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use url::{Position, Url};
+
 use super::{
     ffmpeg, journal,
     settings::Format,
@@ -35,10 +37,12 @@ const LIST: &str = "-";
 /// A file to transcribe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Input {
-    /// The path as it was given or found.
+    /// The path as it was given or found, or the URL without its query.
     pub(super) path: PathBuf,
     /// The path of its results in the output folder, without the extension.
     pub(super) name: PathBuf,
+    /// The whole URL, if the server fetches the recording.
+    pub(super) url: Option<Url>,
 }
 
 /// What reads a file, by its extension.
@@ -100,6 +104,36 @@ pub(super) fn find(
         }
     }
     Ok(Inputs { recordings: named(found.files, translation_lang)?, skipped: found.skipped })
+}
+
+/// The recordings at the URLs in a file, one on each line. The server says which of them it may not fetch.
+pub(super) fn of_urls(list: &Path, translation_lang: Option<&str>) -> Result<Inputs, Failure> {
+    let text = fs::read_to_string(list);
+    let text = text.map_err(Failure::io(format!("cannot read the list of URLs {}", list.display())))?;
+    let mut found = Found::default();
+    let mut urls = HashMap::new();
+    for (nth, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let url = Url::parse(line.trim()).ok().filter(Url::has_host).ok_or_else(|| {
+            Failure::Command(format!("line {} of {} is not a URL", nth + 1, list.display()))
+        })?;
+        let shown = PathBuf::from(&url[..Position::AfterPath]);
+        let parts = url.path_segments().into_iter().flatten().filter(|part| !part.is_empty());
+        let below = [url.host_str().unwrap_or_default()].into_iter().chain(parts).collect();
+        found.add_file(shown.clone(), below);
+        if urls.insert(shown.clone(), url.clone()).is_some_and(|other| other != url) {
+            let text = format!(
+                "two URLs of {} differ only in their query, and their results would have the same name: {}",
+                list.display(),
+                shown.display()
+            );
+            return Err(Failure::Command(text));
+        }
+    }
+    let mut recordings = named(found.files, translation_lang)?;
+    for input in &mut recordings {
+        input.url = urls.remove(&input.path);
+    }
+    Ok(Inputs { recordings, skipped: Vec::new() })
 }
 
 /// The files that match a pattern, such as `calls/*.mp3`.
@@ -261,7 +295,7 @@ fn named(files: Vec<(PathBuf, PathBuf)>, translation_lang: Option<&str>) -> Resu
                 name.display(),
             )));
         }
-        inputs.push(Input { path, name });
+        inputs.push(Input { path, name, url: None });
     }
     Ok(inputs)
 }
@@ -297,6 +331,29 @@ mod tests {
     fn two_recordings_cannot_have_the_same_results() {
         let error = names(&[("one/x.mp3", "x.mp3"), ("two/x.mp3", "x.mp3")]).unwrap_err();
         assert!(error.contains("one/x.mp3") && error.contains("two/x.mp3"), "{error}");
+    }
+
+    #[test]
+    fn the_results_of_a_url_have_its_host_and_path() {
+        let list = std::env::temp_dir().join(format!("akhar-urls-{}", std::process::id()));
+        let read = |text: &str| {
+            fs::write(&list, text).unwrap();
+            of_urls(&list, None).map_err(|error| error.to_string())
+        };
+        let inputs = read(
+            "https://a.example/calls/1.mp3?key=s3cr3t\n\n https://b.example:8443/../1.wav \nhttps://c.example\n",
+        );
+        let inputs = inputs.unwrap().recordings;
+        let names: Vec<_> = inputs.iter().map(|input| input.name.display().to_string()).collect();
+        assert_eq!(names, ["a.example/calls/1", "b.example/1", "c.example"]);
+        assert_eq!(inputs[0].path, Path::new("https://a.example/calls/1.mp3"));
+        assert_eq!(inputs[0].url.as_ref().map(Url::as_str), Some("https://a.example/calls/1.mp3?key=s3cr3t"));
+        let twice = read("https://a.example/1?v=1\nhttps://a.example/1?v=1").unwrap();
+        assert_eq!(twice.recordings.len(), 1);
+        let same = read("https://a.example/1?v=1\nhttps://a.example/1?v=s3cr3t").unwrap_err();
+        assert!(same.contains("https://a.example/1") && !same.contains("s3cr3t"), "{same}");
+        assert!(read("https://a.example/1\na.mp3").unwrap_err().contains("line 2 of"));
+        fs::remove_file(&list).unwrap();
     }
 
     #[test]

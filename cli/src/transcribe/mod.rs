@@ -63,8 +63,12 @@ pub(crate) struct Arguments {
     /// Files, folders, patterns such as 'calls/*.mp3', or `-` for a list of paths on standard input. From folders, files
     /// that end in .mp3, .wav, .flac, .m4a, .mkv, .mp4, .ogg, .opus or .webm are taken, and where ffmpeg is installed
     /// recordings of other kinds, such as .aac, .amr and .wma. The others are listed as skipped
-    #[arg(required = true)]
+    #[arg(required_unless_present = "urls", conflicts_with = "urls")]
     paths: Vec<PathBuf>,
+    /// A file with a URL on each line, from which the server fetches the recordings. The results of each have the host and the path
+    /// of its URL as their path
+    #[arg(long, value_name = "LIST", conflicts_with = "dry_run")]
+    urls: Option<PathBuf>,
     /// The folder for the results. The folders of the recordings are repeated in it
     #[arg(long, default_value = "transcripts")]
     out: PathBuf,
@@ -161,7 +165,11 @@ impl Arguments {
 pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Failure> {
     let settings = arguments.settings()?;
     let has_ffmpeg = blocking(ffmpeg::is_installed).await;
-    let inputs = inputs::find(&arguments.paths, settings.translation_lang(), has_ffmpeg)?;
+    let translation_lang = settings.translation_lang();
+    let inputs = match &arguments.urls {
+        Some(list) => inputs::of_urls(list, translation_lang)?,
+        None => inputs::find(&arguments.paths, translation_lang, has_ffmpeg)?,
+    };
     if inputs.recordings.is_empty() {
         return Err(no_recording(&inputs.skipped));
     }

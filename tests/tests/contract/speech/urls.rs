@@ -2,6 +2,7 @@
 
 use akhar_tests::{
     Form, Stack, StackBuilder,
+    bulk::Folders,
     files::{FileServer, Reply},
     http::send,
     ops::Operator,
@@ -231,4 +232,37 @@ async fn a_dead_job_keeps_its_url_until_an_operator_retries_it() {
     stack.job_is(job, "succeeded").await;
     let document: Value = stack.get(&format!("/v1/jobs/{job}")).await.json();
     assert!(document["result"]["transcription"].is_string(), "{document}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_of_urls_is_one_bulk_run_that_continues() {
+    let stack = stack().start().await;
+    let server = FileServer::start().await;
+    let folders = Folders::new(stack.folder(), "urls");
+    let file = recording("pa-school.wav").bytes;
+    let good = server.put("/calls/school.wav", [Reply::File(file.clone())]);
+    let later = server.put("/later.wav", [Reply::Status(404), Reply::File(file)]);
+    let list = stack.folder().join("urls.txt");
+    let run = async |query: &str, more: &[&str]| {
+        std::fs::write(&list, format!("{good}?{query}\n\n{later}?{query}\n")).expect("a list");
+        let [list, out] = [&list, &folders.results].map(|path| path.to_str().expect("a path"));
+        let arguments = [&["transcribe", "--urls", list, "--out", out], more].concat();
+        stack.run_with(&arguments, &[("AKHAR_URL", &stack.base), ("AKHAR_KEY", &stack.key)]).await
+    };
+    let (code, out, log) = run(SECRET, &[]).await;
+    assert_eq!(code, Some(1), "{out}{log}");
+    assert!(out.contains("1 of 2 recordings transcribed, 1 failed, 0 skipped"), "{out}{log}");
+    let failures: Value = folders.json("failures.jsonl");
+    assert_eq!((&failures["path"], &failures["code"]), (&later.clone().into(), &"not_fetched".into()));
+    let host = "127.0.0.1";
+    let document = folders.json(&format!("{host}/calls/school.json"));
+    assert_eq!(document["file"], good.as_str());
+    assert!(document["transcription"].as_str().is_some_and(|text| !text.is_empty()), "{document}");
+    let written = [".akhar-journal.jsonl", "failures.jsonl", "summary.csv"].map(|name| folders.text(name));
+    assert!(!format!("{out}{log}{document}{}", written.concat()).contains("s3cr3t"));
+
+    let (code, out, log) = run("signature=another", &["--resume"]).await;
+    assert_eq!(code, Some(0), "{out}{log}");
+    assert_eq!(server.n_requests("/calls/school.wav"), 1, "it has its results");
+    assert!(folders.results.join(host).join("later.json").is_file());
 }
