@@ -73,8 +73,7 @@ enum Command {
     /// Create, list, limit, revoke and rotate API keys, and change the webhooks of their accounts
     Keys(admin::Arguments<keys::Command>),
     /// List webhooks, and send those again that were given up
-    #[command(subcommand)]
-    Webhooks(webhooks::Command),
+    Webhooks(admin::Arguments<webhooks::Command>),
     /// List, count, show, retry, cancel and purge jobs of all accounts
     Jobs(admin::Arguments<jobs::Command>),
     /// List, pause, drain and resume the queues
@@ -148,7 +147,7 @@ fn run(command: Command) -> Result<(), Failure> {
             Command::Worker(arguments) => worker::run(config, &arguments).await,
             Command::Migrate => connect::migrate(&config).await,
             Command::Keys(arguments) => keys::run(&config, arguments).await,
-            Command::Webhooks(command) => webhooks::run(&config, command).await,
+            Command::Webhooks(arguments) => webhooks::run(&config, arguments).await,
             Command::Jobs(arguments) => jobs::run(&config, arguments).await,
             Command::Queues(arguments) => queues::run(&config, arguments).await,
             Command::Workers(arguments) => workers::run(&config, arguments).await,

@@ -1,18 +1,21 @@
 //! The documents that operators get, made from what the statements return. The routes and the commands share them.
 
 use akhar_accounts::{
-    KeyError, KeyInfo, ListedKey, NewKey,
+    Actor, ChangeError, KeyError, KeyInfo, ListedKey, NewKey,
     audit::{self, AuditFilter, AuditRow},
     keys,
 };
 use akhar_client::{
     AdminAttemptBody, AdminAuditBody, AdminAuditRowBody, AdminJobBody, AdminJobGroupBody, AdminJobLifeBody,
     AdminKeyBody, AdminKeysBody, AdminLoadBody, AdminNewKeyBody, AdminQueueBody, AdminQueueJobsBody,
-    AdminQueueLoadBody, AdminWorkerBody,
+    AdminQueueLoadBody, AdminRedeliveredBody, AdminWebhookBody, AdminWebhooksBody, AdminWorkerBody,
 };
 use akhar_jobs::{
     JobId, JobState,
-    store::{self, FailedAttempt, JobGroup, JobSearch, JobSummary, QueueLoad, WorkerRow},
+    store::{
+        self, DeliveryState, FailedAttempt, JobGroup, JobSearch, JobSummary, ListedDelivery, QueueLoad,
+        WorkerRow,
+    },
 };
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -120,6 +123,50 @@ pub fn worker(worker: WorkerRow) -> AdminWorkerBody {
         is_draining: worker.is_draining,
         n_jobs: worker.n_jobs,
     }
+}
+
+/// A page of at most `limit` webhooks, the newest first: those before the webhook `before`.
+pub async fn webhooks(
+    db: &PgPool,
+    state: Option<DeliveryState>,
+    before: Option<Uuid>,
+    limit: u8,
+) -> Result<AdminWebhooksBody, sqlx::Error> {
+    let mut found = store::list_deliveries(db, state, before, more(limit)).await?;
+    let next = cut(&mut found, limit, |delivery| delivery.id);
+    Ok(AdminWebhooksBody { webhooks: found.into_iter().map(webhook).collect(), next })
+}
+
+fn webhook(delivery: ListedDelivery) -> AdminWebhookBody {
+    AdminWebhookBody {
+        id: delivery.id,
+        group: delivery.group_name.map(String::from),
+        account_id: delivery.account_id,
+        url: delivery.url,
+        state: delivery.state.name().to_owned(),
+        attempts: delivery.attempt,
+        created_at: delivery.created_at,
+        due_at: (delivery.state == DeliveryState::Pending).then_some(delivery.due_at),
+        ended_at: delivery.ended_at,
+        last_error: delivery.last_error,
+    }
+}
+
+/// Sends the webhooks with these ids again.
+pub async fn redeliver(
+    db: &PgPool,
+    actor: &Actor,
+    ids: &[Uuid],
+) -> Result<AdminRedeliveredBody, ChangeError> {
+    let redelivered = store::redeliver(db, actor, ids).await?;
+    let unknown = ids.iter().copied().filter(|id| !redelivered.contains(id)).collect();
+    Ok(AdminRedeliveredBody { n_redelivered: redelivered.len(), unknown })
+}
+
+/// Sends all webhooks again that were given up.
+pub async fn redeliver_dead(db: &PgPool, actor: &Actor) -> Result<AdminRedeliveredBody, ChangeError> {
+    let n_redelivered = store::redeliver_dead(db, actor).await?;
+    Ok(AdminRedeliveredBody { n_redelivered, unknown: Vec::new() })
 }
 
 /// A job.

@@ -1,4 +1,4 @@
-//! The routes for operators, below `/v1/admin/`: keys, queues, workers, jobs of all accounts, and the audit trail. They have the
+//! The routes for operators, below `/v1/admin/`: keys, queues, workers, jobs of all accounts, webhooks, and the audit trail. They have the
 //! statements of the commands and of the operations page.
 
 mod audit;
@@ -10,6 +10,7 @@ mod name;
 mod operator;
 mod queues;
 mod values;
+mod webhooks;
 mod workers;
 
 use axum::{
@@ -39,6 +40,8 @@ pub(crate) fn routes() -> Router<App> {
         .route("/v1/admin/jobs/count", get(jobs::count))
         .route("/v1/admin/jobs/change", post(jobs::change))
         .route("/v1/admin/jobs/{id}", get(jobs::show))
+        .route("/v1/admin/webhooks", get(webhooks::list))
+        .route("/v1/admin/webhooks/redeliver", post(webhooks::redeliver))
         .route("/v1/admin/audit", get(audit::list))
 }
 
@@ -60,6 +63,8 @@ pub(crate) fn document() -> utoipa::openapi::OpenApi {
         jobs::count,
         jobs::change,
         jobs::show,
+        webhooks::list,
+        webhooks::redeliver,
         audit::list,
     ))]
     struct Document;
@@ -72,6 +77,7 @@ pub(crate) fn document() -> utoipa::openapi::OpenApi {
         ("/v1/admin/queues/{queue}", describe::<queues::ModeForm>(0)),
         ("/v1/admin/workers/{name}", describe::<workers::DrainForm>(0)),
         ("/v1/admin/jobs/change", describe::<jobs::ChangeForm>(0)),
+        ("/v1/admin/webhooks/redeliver", describe::<webhooks::RedeliverForm>(0)),
     ] {
         let item = document.paths.paths.get_mut(path);
         for route in item.into_iter().flat_map(|item| [&mut item.post, &mut item.put]).flatten() {

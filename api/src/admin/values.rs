@@ -3,7 +3,7 @@
 use akhar_accounts::{Action, Role};
 use akhar_jobs::{
     Queue,
-    store::{Change, QueueMode},
+    store::{Change, DeliveryState, QueueMode},
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -85,6 +85,7 @@ choices! {
     Role: Self::name, None;
     Change: Self::name, None;
     Action: Self::name, None;
+    DeliveryState: Self::name, None;
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod audit;
 mod jobs;
 mod keys;
 mod queues;
+mod webhooks;
 
 use std::path::PathBuf;
 

@@ -290,6 +290,54 @@ pub struct AdminChangedBody {
     pub n_changed: usize,
 }
 
+/// A webhook that announces the end of a job or a group.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AdminWebhook))]
+pub struct AdminWebhookBody {
+    /// The id of the webhook, which is that of the job, or of the end of the group.
+    pub id: Uuid,
+    /// The group that has ended. `null` if a job has.
+    pub group: Option<String>,
+    /// The account that owns the job or the group.
+    pub account_id: Uuid,
+    /// Where it is sent.
+    pub url: String,
+    /// `pending`, `delivered` or `dead`.
+    pub state: String,
+    /// The number of attempts so far.
+    pub attempts: i32,
+    /// When the job or the group ended.
+    pub created_at: DateTime<Utc>,
+    /// When the next attempt is due.
+    pub due_at: Option<DateTime<Utc>>,
+    /// When it was delivered or given up.
+    pub ended_at: Option<DateTime<Utc>>,
+    /// Why the last attempt failed.
+    pub last_error: Option<String>,
+}
+
+/// A page of webhooks.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AdminWebhooks))]
+pub struct AdminWebhooksBody {
+    /// The webhooks, the newest first.
+    pub webhooks: Vec<AdminWebhookBody>,
+    /// The value of `before` for the next page. Present only if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub next: Option<Uuid>,
+}
+
+/// The webhooks that are sent again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AdminRedelivered))]
+pub struct AdminRedeliveredBody {
+    /// Their number.
+    pub n_redelivered: usize,
+    /// The ids in the request that no webhook has.
+    pub unknown: Vec<Uuid>,
+}
+
 /// A change that an operator made.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AdminAuditRow))]

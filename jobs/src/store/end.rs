@@ -229,7 +229,11 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
         " returning g.*),
          ended_groups as (
              insert into webhook_deliveries (account_id, group_name, url, group_end_id, group_end, due_at)
-             select account_id, name, url, gen_random_uuid(), group_end, now() + make_interval(secs => $15)
+             select account_id, name, url,
+                 -- A UUIDv7, so that lists are in the order of time: bytes 0 to 5 are milliseconds, and 7 is the version.
+                 encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+                     placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::int8) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid,
+                 group_end, now() + make_interval(secs => $15)
              from (
                  select account_id, name, to_jsonb(grouped) as group_end,
                      coalesce(webhook_url, (select webhook_url from accounts where id = account_id)) as url

@@ -39,6 +39,9 @@ pub enum DeliveryState {
 }
 
 impl DeliveryState {
+    /// Every state.
+    pub const ALL: [Self; 3] = [Self::Pending, Self::Delivered, Self::Dead];
+
     /// The name in rows and lists.
     pub const fn name(self) -> &'static str {
         match self {
@@ -245,17 +248,20 @@ pub struct ListedDelivery {
     pub last_error: Option<String>,
 }
 
-/// At most `limit` deliveries, those of the newest ends first. `None` as the state means every state.
+/// At most `limit` deliveries with ids before `before`, those of the newest ends first. `None` as the state means every state.
 pub async fn list_deliveries(
     db: &PgPool,
     state: Option<DeliveryState>,
+    before: Option<Uuid>,
     limit: i64,
 ) -> Result<Vec<ListedDelivery>, sqlx::Error> {
     sqlx::query_as(
         "select id, group_name, account_id, url, state, attempt, created_at, due_at, ended_at, last_error
-         from webhook_deliveries where ($1 is null or state = $1) order by created_at desc, id desc limit $2",
+         from webhook_deliveries where ($1 is null or state = $1) and ($2 is null or id < $2)
+         order by id desc limit $3",
     )
     .bind(state.map(DeliveryState::name))
+    .bind(before)
     .bind(limit)
     .fetch_all(db)
     .await

@@ -97,7 +97,8 @@ async fn prepare(stack: &Stack, action: Action) -> Made {
         Action::WebhooksRedeliver => {
             let job = failed(stack).await;
             let command = texts(&["webhooks", "redeliver", &job.to_string()]);
-            Made { command, form: None, request: None, target: format!("id={job}") }
+            let request = Some(("POST", "/v1/admin/webhooks/redeliver".to_owned(), json!({"ids": [job]})));
+            Made { command, form: None, request, target: format!("id={job}") }
         }
         Action::KeyCreate => {
             let command = texts(&["keys", "create", "--name", "new"]);
@@ -414,6 +415,13 @@ async fn the_admin_api_lists_pages_of_keys_jobs_and_changes() {
     }
     let all = post("/v1/admin/jobs/change", json!({"change": "cancel", "all": true})).await;
     assert_eq!(all.json(), json!({"n_changed": 1}));
+    let redeliver = "/v1/admin/webhooks/redeliver";
+    for body in [json!({}), json!({"ids": [Uuid::nil()], "all-dead": true})] {
+        let refused = post(redeliver, body).await.problem(422);
+        assert_eq!(refused.errors(), [("ids".to_owned(), "missing".to_owned())].into());
+    }
+    let unknown = post(redeliver, json!({"ids": [Uuid::nil()]})).await.json();
+    assert_eq!(unknown, json!({"n_redelivered": 0, "unknown": [Uuid::nil()]}));
     let new = post("/v1/admin/keys", json!({"name": "app", "expires-s": 3600, "rpm": 60})).await;
     assert_eq!(new.status, 201);
     let new = new.json();
@@ -452,6 +460,8 @@ async fn the_commands_of_operators_say_the_same_through_a_server_as_with_the_dat
         &["jobs", "list", "--older-than", "1h", "--json"],
         &["jobs", "show", &job],
         &["jobs", "show", &job, "--json"],
+        &["webhooks", "list"],
+        &["webhooks", "list", "--dead", "--json"],
         &["audit"],
         &["audit", "--action", "key.create", "--json"],
     ] {

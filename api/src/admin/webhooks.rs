@@ -1,0 +1,150 @@
+//! `/v1/admin/webhooks`: lists webhooks, and sends those again that were given up.
+
+use akhar_client::{AdminRedeliveredBody, AdminWebhooksBody};
+use akhar_jobs::{Bounded, Queue, store::DeliveryState};
+use axum::{
+    Json,
+    extract::State,
+    http::Uri,
+    response::{IntoResponse as _, Response},
+};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{documents, operator::Operator};
+use crate::{
+    app::App,
+    http::{context::RequestContext, representation::Representation},
+    input::{
+        field::{File, field},
+        fields::{Fields as _, fields},
+        form::Form,
+        query,
+    },
+    operations::form::Checked,
+    problems::{Code, Problem, Violation, responses::problems},
+    retry::retry_transient,
+};
+
+problems! {
+    /// The problems of listing webhooks.
+    ListProblems at "/v1/admin/webhooks", WebhooksQuery::violation() => Unauthorized, OutOfScope, Forbidden, NotAcceptable, InvalidInput,
+    QuotaExceeded, Internal, Busy, Draining, Unavailable,
+}
+
+problems! {
+    /// The problems of sending webhooks again.
+    RedeliverProblems at "/v1/admin/webhooks/redeliver", RedeliverForm::violation() => MalformedBody, Unauthorized, OutOfScope, Forbidden,
+    NotAcceptable, BodyTimeout, TooLarge, UnsupportedContentType, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
+}
+
+/// The number of webhooks in a response if the caller sets no limit.
+const DEFAULT_LIMIT: u8 = 20;
+
+fields! {
+    /// The parameters of the list.
+    WebhooksQuery {
+        /// Only webhooks in this state: those that are to be sent, that the receiver has accepted, or that were given up.
+        state: DeliveryState = field("state"),
+        /// Only webhooks before this one.
+        before: Uuid = field("before"),
+        /// The most webhooks in the response. The default is 20.
+        limit: Bounded<u8, 1, 100> = field("limit").wrong("101"),
+    }
+}
+
+fields! {
+    /// Which webhooks are sent again: those with the ids, or all that were given up.
+    RedeliverForm {
+        /// The ids of webhooks, at most 1,000.
+        ids: Vec<Uuid> = field("ids"),
+        /// Whether all webhooks that were given up are meant.
+        all_dead: bool = field("all-dead").or("false").wrong("yes"),
+    }
+}
+
+/// Which webhooks are sent again.
+#[derive(Debug)]
+pub(crate) enum Wanted {
+    /// Those with these ids.
+    Ids(Vec<Uuid>),
+    /// All that were given up.
+    AllDead,
+}
+
+impl Form for RedeliverForm {
+    const FILE: Option<File> = None;
+    const QUEUE: Queue = Queue::Quick;
+    type Checked = Wanted;
+
+    fn check(self, violations: &mut Vec<Violation>) -> Option<Wanted> {
+        match (self.ids, self.all_dead?) {
+            (Some(ids), false) => Some(Wanted::Ids(ids)),
+            (None, true) => Some(Wanted::AllDead),
+            _ => {
+                let detail = "expected either ids, or all-dead as true";
+                violations.push(Violation::new("ids", Code::Missing, detail));
+                None
+            }
+        }
+    }
+
+    fn example() -> Option<serde_json::Value> {
+        Some(json!({"all-dead": true}))
+    }
+}
+
+/// Responds with a page of webhooks.
+#[utoipa::path(
+    get,
+    path = "/v1/admin/webhooks",
+    operation_id = "admin-list-webhooks",
+    tag = "admin",
+    summary = "List webhooks of all accounts, newest first",
+    description = "Lists the webhooks with their attempts and last errors. They are deleted with their jobs or groups.",
+    params(WebhooksQuery),
+    responses((status = 200, description = "The webhooks.", body = AdminWebhooksBody), ListProblems),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn list(
+    State(app): State<App>,
+    _operator: Operator,
+    context: RequestContext,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    context.negotiate(Representation::JSON)?;
+    let WebhooksQuery { state, before, limit } = query::parse(&uri)?;
+    let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
+    let body = retry_transient(|_| documents::webhooks(app.database.lists(), state, before, limit)).await?;
+    Ok(Json(body).into_response())
+}
+
+/// Sends webhooks again.
+#[utoipa::path(
+    post,
+    path = "/v1/admin/webhooks/redeliver",
+    operation_id = "admin-redeliver-webhooks",
+    tag = "admin",
+    summary = "Send webhooks again at once, with all attempts before them",
+    description = "Needs the role `operate`. Sends the webhooks with the ids, or all that were given up.",
+    responses(
+        (status = 200, description = "How many are sent again.", body = AdminRedeliveredBody,
+            example = json!({"n_redelivered": 12, "unknown": []})),
+        RedeliverProblems,
+    ),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn redeliver(
+    State(app): State<App>,
+    operator: Operator,
+    context: RequestContext,
+    form: Checked<RedeliverForm>,
+) -> Result<Response, Problem> {
+    context.negotiate(Representation::JSON)?;
+    let db = &app.database.pool;
+    let body: AdminRedeliveredBody = match form.fields {
+        Wanted::Ids(ids) => documents::redeliver(db, &operator.actor, &ids).await?,
+        Wanted::AllDead => documents::redeliver_dead(db, &operator.actor).await?,
+    };
+    Ok(Json(body).into_response())
+}
