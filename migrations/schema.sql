@@ -293,6 +293,7 @@ create table segments (
     start_s double precision not null, -- Its start, seconds from the start of the recording.
     end_s double precision not null, -- Its end, seconds from the start of the recording.
     text text not null, -- What is said in it.
+    channel smallint, -- The channel that it is said in, from 1; null if the channels are mixed.
     constraint segments_pkey PRIMARY KEY (job_id, attempt, n),
     constraint segments_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
 );

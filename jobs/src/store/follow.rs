@@ -71,7 +71,8 @@ pub async fn follow(db: &mut PgConnection, cursors: &[Cursor]) -> Result<Vec<Opt
                  order by priority desc, turn, run_at, id limit $4) first)
          select f.at, f.state, f.attempt, f.transcribed_s, p.place,
              (select json_agg(json_build_object('n_before', s.n - 1 - f.n_known,
-                     'start', s.start_s, 'end', s.end_s, 'transcription', s.text) order by s.n)
+                     'start', s.start_s, 'end', s.end_s, 'transcription', s.text,
+                     'channel', s.channel) order by s.n)
               from segments s where s.job_id = f.id and s.attempt = f.attempt and s.n > f.n_known) as segments
          from followed f left join places p on p.id = f.id",
     )

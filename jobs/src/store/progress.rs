@@ -20,9 +20,10 @@ pub async fn note_progress(
         "with running as (
              update jobs set transcribed_s = $1 where id = $2 and state = 'running' and attempt = $3 returning id),
          added as (
-             insert into segments (job_id, attempt, n, start_s, end_s, text)
-             select running.id, $3, $4 + s.n, s.start_s, s.end_s, s.text
-             from running, unnest($5::float8[], $6::float8[], $7::text[]) with ordinality as s (start_s, end_s, text, n)
+             insert into segments (job_id, attempt, n, start_s, end_s, text, channel)
+             select running.id, $3, $4 + s.n, s.start_s, s.end_s, s.text, s.channel
+             from running, unnest($5::float8[], $6::float8[], $7::text[], $8::int2[])
+                 with ordinality as s (start_s, end_s, text, channel, n)
              on conflict do nothing)
          select exists (select from running), set_config('synchronous_commit', 'off', true)",
     )
@@ -33,6 +34,7 @@ pub async fn note_progress(
     .bind(column(segments, |s| s.start))
     .bind(column(segments, |s| s.end))
     .bind(column(segments, |s| s.transcription.as_str()))
+    .bind(column(segments, |s| s.channel.map(i16::from)))
     .fetch_one(db)
     .await
 }

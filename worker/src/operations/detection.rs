@@ -88,7 +88,7 @@ async fn read(
     let mut spent = Recognising::default();
     let mut n_samples = 0;
     while n_samples < ENOUGH_SAMPLES
-        && let Some(Prepared::Window(window, features, _)) = prepared.recv().await
+        && let Some(Prepared::Window(window, features)) = prepared.recv().await
     {
         n_samples += window.samples.len();
         let input = SpeechInput { features, language, terms: terms.clone() };

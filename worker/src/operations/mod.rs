@@ -8,6 +8,7 @@ mod detection;
 mod engines;
 mod error;
 mod handwriting;
+mod interleaving;
 mod language_engine;
 mod pipeline;
 mod preparation;

@@ -25,14 +25,8 @@ const MAX_PREPARED: usize = 1;
 
 /// A message from the decoding thread: first the windows, ready for the model, then how decoding ended.
 pub(super) enum Prepared {
-    /// A window, and the number of channels of the file.
-    Window(Window, Features, usize),
-    End {
-        n_channels: usize,
-        seconds: f64,
-        warnings: Vec<String>,
-        preparing: Preparing,
-    },
+    Window(Window, Features),
+    End { seconds: f64, warnings: Vec<String>, preparing: Preparing },
     Undecodable(Undecodable, Preparing),
 }
 
@@ -74,17 +68,12 @@ pub(super) fn prepare(
     low_priority::spawn("decode", move || {
         let _in_span = span.entered();
         let mut preparing = Preparing::default();
-        let windows = |window, features, n_channels| {
-            sender.blocking_send(Prepared::Window(window, features, n_channels)).is_ok()
-        };
+        let windows = |window, features| sender.blocking_send(Prepared::Window(window, features)).is_ok();
         let last = match decode((upload, channel), &limits, &*front_end, clock, &mut preparing, windows) {
             Ok(None) => return, // nobody waits for the windows any more
-            Ok(Some(audio)) => Prepared::End {
-                n_channels: audio.n_channels(),
-                seconds: audio.seconds(),
-                warnings: audio.warnings().to_vec(),
-                preparing,
-            },
+            Ok(Some(audio)) => {
+                Prepared::End { seconds: audio.seconds(), warnings: audio.warnings().to_vec(), preparing }
+            }
             Err(undecodable) => Prepared::Undecodable(undecodable, preparing),
         };
         let _ = sender.blocking_send(last); // fails when nobody waits for it any more
@@ -100,15 +89,14 @@ fn decode(
     front_end: &dyn FrontEnd,
     clock: Clock,
     preparing: &mut Preparing,
-    take: impl Fn(Window, Features, usize) -> bool,
+    take: impl Fn(Window, Features) -> bool,
 ) -> Result<Option<Audio>, Undecodable> {
     let mut chunker = Chunker::new(clock.grid);
     let mut audio = timed(&mut preparing.decoding, || Audio::open(upload, limits, channel))?;
-    let n_channels = audio.n_channels();
     let give = |windows: Vec<Window>, spent: &mut Duration| {
         windows.into_iter().all(|window| {
             let features = timed(spent, || front_end.features(&window.samples));
-            features.n_frames == 0 || take(window, features, n_channels)
+            features.n_frames == 0 || take(window, features)
         })
     };
     loop {

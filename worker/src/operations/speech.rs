@@ -19,6 +19,8 @@ use akhar_jobs::{
     self as jobs, Channels, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing, Upload,
 };
 use akhar_platform::config::Config;
+use futures::future::try_join_all;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -26,6 +28,7 @@ use super::{
     detection::{Detected, detect},
     engines,
     error::OperationError,
+    interleaving::Interleaving,
     language_engine::{LanguageEngine, Recognising, SpeechInput, cost},
     preparation::{Prepared, Preparing, prepare},
     progress::Progress,
@@ -36,10 +39,14 @@ use super::{
     written::{Punctuation, Writer},
 };
 use crate::{
-    decode::{audio::AudioLimits, undecodable::Undecodable},
+    decode::{
+        audio::{Audio, AudioLimits},
+        undecodable::Undecodable,
+    },
     engine::{EngineError, RunningModel},
     error::WorkerError,
     fair_queue::Turn,
+    low_priority,
 };
 
 /// The engines of all languages, and the translators.
@@ -65,12 +72,11 @@ enum Ended {
 }
 
 /// One reading of a recording.
-#[derive(Debug)]
 struct Reading<'a> {
     /// The channel that is read, from 0. `None`: all of them, mixed.
     channel: Option<usize>,
-    /// The seconds that earlier readings have transcribed.
-    before_s: f64,
+    /// Takes the segments of all readings.
+    interleaving: &'a Mutex<Interleaving>,
     /// The terms that are preferred.
     terms: &'a KeyTerms,
     /// The transcripts of the first windows, as far as they are known already.
@@ -120,12 +126,20 @@ impl SpeechOperation {
         let mut known = known.unwrap_or_default();
         let mut preparing = Preparing::default();
         let mut recognised = Recognised::default();
-        for channel in 0_u8.. {
-            let before_s = recognised.seconds * f64::from(channel);
-            let channel = usize::from(channel);
-            let known = mem::take(&mut known);
-            let reading = Reading { channel: is_split.then_some(channel), before_s, terms: &terms, known };
-            match self.recognise(&job, engine, upload.clone(), reading, &mut spent).await? {
+        let n_readings = if is_split { self.n_channels(upload.clone()).await? } else { Ok(1) };
+        let n_readings = match n_readings {
+            Ok(n) => n,
+            Err(undecodable) => return Ok((undecodable.into(), spent.with(preparing))),
+        };
+        let interleaving = &Mutex::new(Interleaving::new(n_readings));
+        let readings = (0..n_readings).map(|channel| {
+            let (channel, known) = (is_split.then_some(channel), mem::take(&mut known));
+            let reading = Reading { channel, interleaving, terms: &terms, known };
+            self.recognise(&job, engine, upload.clone(), reading)
+        });
+        for (ended, took) in try_join_all(readings).await? {
+            spent += took;
+            match ended {
                 Ended::Undecodable(undecodable, took) => {
                     preparing += took;
                     return Ok((undecodable.into(), spent.with(preparing)));
@@ -134,9 +148,6 @@ impl SpeechOperation {
                     preparing += took;
                     recognised.add(further);
                 }
-            }
-            if !is_split || channel + 1 >= recognised.n_channels {
-                break;
             }
         }
         recognised.warnings.extend(without_effect.into_iter().chain(detected.warning));
@@ -154,15 +165,24 @@ impl SpeechOperation {
         Ok((outcome, spent.with(preparing)))
     }
 
-    /// Recognises what is said in one reading of a recording.
+    /// The number of channels of a recording.
+    async fn n_channels(&self, upload: Upload) -> Result<Result<usize, Undecodable>, OperationError> {
+        let limits = self.limits.clone();
+        let open = move || Audio::open(upload, &limits, None).map(|audio| audio.n_channels());
+        let opened = low_priority::spawn("open", open).map_err(OperationError::Thread)?;
+        opened.await.map_err(|_| OperationError::Decoder)
+    }
+
+    /// Recognises what is said in one reading of a recording. Also returns how long that took.
     async fn recognise(
         &self,
         &SpeechJob { account_id, parameters, progress }: &SpeechJob<'_>,
         engine: &LanguageEngine,
         upload: Upload,
-        Reading { channel, before_s, terms, mut known }: Reading<'_>,
-        spent: &mut Recognising,
-    ) -> Result<Ended, OperationError> {
+        Reading { channel, interleaving, terms, mut known }: Reading<'_>,
+    ) -> Result<(Ended, Recognising), OperationError> {
+        let spent = &mut Recognising::default();
+        let nth = channel.unwrap_or(0);
         let mut prepared =
             prepare(upload, self.limits.clone(), engine.front_end.clone(), engine.clock, channel)
                 .map_err(OperationError::Thread)?;
@@ -174,9 +194,10 @@ impl SpeechOperation {
         let mut waiting = VecDeque::new();
         let mut joiner = Joiner::new(engine.clock);
         let mut segmenter = Segmenter::default();
+        let mut n_given = 0;
         while let Some(next) = prepared.recv().await {
             match next {
-                Prepared::Window(window, features, n_channels) => {
+                Prepared::Window(window, features) => {
                     let transcript = if let Some(transcript) = known.pop_front() {
                         transcript
                     } else {
@@ -188,15 +209,18 @@ impl SpeechOperation {
                     let words = joiner.settled();
                     waiting.extend(segmenter.further(words));
                     let finished = finished(&mut waiting, words, writer.as_mut(), spent).await?;
+                    n_given += finished.len();
                     let finished = finished.into_iter().map(|segment| shown.segment(segment, number));
-                    // The order of the segments of several channels is only known at the end.
-                    let n_read = if channel.is_some() { n_channels } else { 1 };
+                    let unfinished = waiting.front().map_or(segmenter.n_words(), |(range, _)| range.start);
+                    let next_s = words.get(unfinished).map_or(joiner.next_s(), |word| word.start);
+                    let mut interleaving = interleaving.lock();
+                    let ready = interleaving.add(nth, finished, next_s);
                     progress.send_modify(|progress| {
-                        progress.transcribed_s = (before_s + window.end_s()) / count(n_read);
-                        progress.segments.extend(finished.filter(|_| n_read <= 1));
+                        progress.transcribed_s = interleaving.read(nth, window.end_s());
+                        progress.segments.extend(ready);
                     });
                 }
-                Prepared::End { n_channels, seconds, warnings, preparing } => {
+                Prepared::End { seconds, warnings, preparing } => {
                     let words = joiner.words();
                     let mut segments = segments(&words, seconds);
                     let (words, sources) = if let Some(writer) = &mut writer {
@@ -206,14 +230,23 @@ impl SpeechOperation {
                         let of_segments = divided(&words).into_iter().map(|range| words[range].to_vec());
                         (of_segments.collect(), segments.iter().map(|s| s.text.clone()).collect())
                     };
+                    if channel.is_some() {
+                        // The segments of other channels wait for the last ones of this channel.
+                        let last = segments.iter().skip(n_given).cloned();
+                        let last = last.map(|segment| shown.segment(segment, number));
+                        let mut interleaving = interleaving.lock();
+                        let ready = interleaving.add(nth, last, f64::INFINITY);
+                        progress.send_modify(|progress| {
+                            progress.transcribed_s = interleaving.read(nth, seconds);
+                            progress.segments.extend(ready);
+                        });
+                    }
                     let utterances = utterances(segments, sources, &words, number, seconds);
-                    return Ok(Ended::Recognised(
-                        Recognised { utterances, n_channels, seconds, warnings },
-                        preparing,
-                    ));
+                    let recognised = Recognised { utterances, seconds, warnings };
+                    return Ok((Ended::Recognised(recognised, preparing), *spent));
                 }
                 Prepared::Undecodable(undecodable, preparing) => {
-                    return Ok(Ended::Undecodable(undecodable, preparing));
+                    return Ok((Ended::Undecodable(undecodable, preparing), *spent));
                 }
             }
         }
@@ -311,8 +344,4 @@ async fn finished(
 fn join_texts(texts: &[String]) -> String {
     let texts: Vec<&str> = texts.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
     texts.join(" ")
-}
-
-fn count(n: usize) -> f64 {
-    f64::from(u32::try_from(n).unwrap_or(u32::MAX))
 }

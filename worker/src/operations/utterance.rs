@@ -17,8 +17,6 @@ pub(super) struct Utterance {
 #[derive(Default)]
 pub(super) struct Recognised {
     pub(super) utterances: Vec<Utterance>,
-    /// The channels of the file.
-    pub(super) n_channels: usize,
     pub(super) seconds: f64,
     pub(super) warnings: Vec<String>,
 }

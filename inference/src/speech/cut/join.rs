@@ -7,7 +7,7 @@ use super::{
     runs,
     windows::{OVERLAP, Window},
 };
-use crate::speech::words::{Clock, TimedText, Token, Transcript, WORD, take_words, words};
+use crate::speech::words::{Clock, TimedText, Token, Transcript, WORD, seconds, take_words, words};
 
 /// Joins the transcripts of windows that may overlap.
 #[derive(Debug)]
@@ -19,12 +19,14 @@ pub struct Joiner {
     tokens: Vec<Token>,
     /// The blanks of the last window, and the frame of the recording at which the window begins.
     blanks: (usize, Vec<bool>),
+    /// The first frame that a further window can have.
+    earliest: usize,
 }
 
 impl Joiner {
     /// A joiner for a model with this relation between output frames and times.
     pub const fn new(clock: Clock) -> Self {
-        Self { clock, settled: Vec::new(), tokens: Vec::new(), blanks: (0, Vec::new()) }
+        Self { clock, settled: Vec::new(), tokens: Vec::new(), blanks: (0, Vec::new()), earliest: 0 }
     }
 
     /// Adds the transcript of the next window. Windows must come in the order of the recording.
@@ -53,6 +55,7 @@ impl Joiner {
     /// Settles the words that end before the next window can begin.
     fn settle(&mut self, window: &Window) {
         let earliest = (window.start + window.samples.len()).saturating_sub(OVERLAP) / self.clock.grid;
+        self.earliest = earliest;
         let n_tokens = self.tokens.iter().position(|token| token.frame >= earliest);
         let n_tokens = n_tokens.unwrap_or(self.tokens.len());
         self.settled.extend(take_words(&mut self.tokens, n_tokens, self.clock));
@@ -100,6 +103,12 @@ impl Joiner {
     /// The first words of [`Self::words`]: those that no further window can change.
     pub fn settled(&self) -> &[TimedText] {
         &self.settled
+    }
+
+    /// No word behind the settled ones starts before this time, seconds.
+    pub fn next_s(&self) -> f64 {
+        let frame = self.tokens.first().map_or(self.earliest, |token| token.frame.min(self.earliest));
+        (seconds(frame * self.clock.grid) - self.clock.latency_s).max(0.0)
     }
 
     /// The frame from which the next window's tokens are used. It is the middle of the longest run of frames
@@ -256,14 +265,20 @@ mod tests {
             let mut segmenter = Segmenter::default();
             let mut settled = Vec::new();
             let mut early = Vec::new();
+            let mut bounds = Vec::new();
             for (window, transcript) in windows {
                 joiner.add(&window, transcript);
                 prop_assert_eq!(&joiner.settled()[..settled.len()], &settled);
                 settled = joiner.settled().to_vec();
+                bounds.push((settled.len(), joiner.next_s()));
                 early.extend(segmenter.further(&settled).into_iter().map(|(_, segment)| segment));
                 prop_assert_eq!(&joiner.words()[..settled.len()], &settled);
                 let is_late = |word: &TimedText| word.start > window.end_s() - 5.0;
                 prop_assert!(joiner.words()[settled.len()..].iter().skip(1).all(is_late), "too little is settled");
+            }
+            let words = joiner.words();
+            for (n_settled, next_s) in bounds {
+                prop_assert!(words[n_settled..].iter().all(|word| word.start > next_s - 1e-6), "before {next_s}: {words:?}");
             }
             let end = joiner.words().last().map_or(0.0, |word| word.end);
             prop_assert_eq!(&segments(&joiner.words(), end)[..early.len()], &early);

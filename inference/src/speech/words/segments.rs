@@ -60,6 +60,11 @@ pub struct Segmenter {
 }
 
 impl Segmenter {
+    /// The number of words in the segments so far.
+    pub const fn n_words(&self) -> usize {
+        self.n_words
+    }
+
     /// The further segments, and which words they have. `words` are all words so far: those of the last call, and the next
     /// ones. All of them must end within the recording.
     pub fn further(&mut self, words: &[TimedText]) -> Vec<(Range<usize>, TimedText)> {

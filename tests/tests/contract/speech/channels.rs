@@ -3,6 +3,7 @@
 use akhar_tests::{
     Form, Stack,
     bulk::Folders,
+    events::Events,
     http::send,
     process::run,
     speech::{recording, wav},
@@ -161,4 +162,59 @@ async fn a_recording_that_ffmpeg_decodes_keeps_its_channels() {
         failures.contains("too_many_channels") && failures.contains("it has 9 channels, expected at most 8"),
         "{failures}"
     );
+}
+
+/// A wav file with two channels at 8 kHz and 8 bits, which holds long recordings.
+fn small_stereo(channels: &[Vec<i16>; 2]) -> Vec<u8> {
+    let [left, right] = channels.each_ref().map(|samples| samples.iter().step_by(2));
+    let byte = |sample: &i16| (sample >> 8).to_le_bytes()[0].wrapping_add(128);
+    let pairs = left.zip(right).map(|(left, right)| i16::from_le_bytes([byte(left), byte(right)]));
+    let mut file = wav(&pairs.collect::<Vec<_>>());
+    file[22..24].copy_from_slice(&2_u16.to_le_bytes());
+    file[24..28].copy_from_slice(&8_000_u32.to_le_bytes());
+    file[28..32].copy_from_slice(&16_000_u32.to_le_bytes());
+    file[32..34].copy_from_slice(&2_u16.to_le_bytes());
+    file[34..36].copy_from_slice(&8_u16.to_le_bytes());
+    file
+}
+
+#[tokio::test]
+async fn the_segments_of_all_channels_are_sent_in_order_while_they_are_recognised() {
+    let mut stack = Stack::start().await;
+    let events = async |stack: &Stack, job| {
+        let path = format!("/v1/jobs/{job}/events");
+        Events::open(stack.request("GET", &path), None).await
+    };
+    let file = stereo(&speakers().map(|samples| samples.repeat(4)));
+    let form = Form::upload(&file).text("channels", "split").text("with-timestamps", "true");
+    let job = send(stack.post(OPERATION, &form).header("prefer", "respond-async")).await.job();
+    let all = events(&stack, job).await.rest().await;
+    let sent: Vec<Value> =
+        all.iter().filter(|event| event.name == "segment").map(|event| event.data.clone()).collect();
+    let document = stack.get(&format!("/v1/jobs/{job}")).await.json();
+    assert_eq!(Value::from(sent), document["result"]["timestamps"]);
+    let progress: Vec<f64> = all.iter().filter_map(|event| event.data["transcribed_s"].as_f64()).collect();
+    assert!(progress.is_sorted(), "{progress:?}");
+
+    // Far longer than the test, which cancels the job.
+    let file = small_stereo(&speakers().map(|samples| samples.repeat(100)));
+    let form = Form::upload_and(&file, "model", "speech-pa").text("response_format", "diarized_json");
+    let request = form.send_with(stack.request("POST", "/v1/audio/transcriptions"));
+    let job = send(request.header("prefer", "respond-async")).await.job();
+    let mut stream = events(&stack, job).await;
+    for attempt in ["1.", "2."] {
+        let mut channels = Vec::new();
+        while !(channels.contains(&json!(1)) && channels.contains(&json!(2))) {
+            let event = stream.next().await.expect("more events");
+            let is_of_attempt = event.name == "segment" && event.id.starts_with(attempt);
+            channels.extend(is_of_attempt.then(|| event.data["channel"].clone()));
+        }
+        // Another worker begins again.
+        if attempt == "1." {
+            stack.workers[0].kill().await;
+            stack.add_worker().await;
+        }
+    }
+    let cancelled = send(stack.request("DELETE", &format!("/v1/jobs/{job}"))).await;
+    assert_eq!(cancelled.json()["state"], "cancelled", "it was running: {:?}", cancelled.json());
 }
