@@ -234,7 +234,7 @@ create table jobs (
     labels jsonb, -- The labels that its request gave it, a JSON object of texts; null without labels. Never changes.
     recording_url text, -- Where a worker fetches the recording, until the job ends; of a job that the service failed to process, until the row is deleted. Null if the caller has sent it. Its query can be a secret.
     constraint jobs_pkey PRIMARY KEY (id)
-) with (toast_tuple_target=4080, fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0.1);
+) with (toast_tuple_target=4080, fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0.1, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX jobs_claim ON public.jobs USING btree (queue, priority DESC, turn, run_at, id) WHERE (state = 'queued'::text);
 CREATE INDEX jobs_ended ON public.jobs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX jobs_failed ON public.jobs USING btree (id DESC) WHERE (state = 'failed'::text);
