@@ -85,14 +85,19 @@ impl Collector {
 
     /// The spans received so far, each with the name of its service.
     pub fn spans(&self) -> Vec<(String, Span)> {
+        let spans = self.spans_of_resources().into_iter();
+        spans.map(|(resource, span)| (text(&resource, "service.name"), span)).collect()
+    }
+
+    /// The spans received so far, each with the attributes of its process.
+    pub fn spans_of_resources(&self) -> Vec<(Vec<KeyValue>, Span)> {
         let mut spans = Vec::new();
         for body in self.bodies() {
             let request = ExportTraceServiceRequest::decode(body.as_slice()).expect("OTLP");
             for resource in request.resource_spans {
                 let attributes = resource.resource.map(|r| r.attributes).unwrap_or_default();
-                let service = text(&attributes, "service.name");
                 let of_scopes = resource.scope_spans.into_iter().flat_map(|scope| scope.spans);
-                spans.extend(of_scopes.map(|span| (service.clone(), span)));
+                spans.extend(of_scopes.map(|span| (attributes.clone(), span)));
             }
         }
         spans
@@ -111,6 +116,15 @@ pub fn text(attributes: &[KeyValue], name: &str) -> String {
     match found.and_then(|attribute| attribute.value.clone()).and_then(|value| value.value) {
         Some(Value::StringValue(text)) => text,
         _ => String::new(),
+    }
+}
+
+/// The value of an attribute that is a number. -1 if there is none.
+pub fn number(attributes: &[KeyValue], name: &str) -> i64 {
+    let found = attributes.iter().find(|attribute| attribute.key == name);
+    match found.and_then(|attribute| attribute.value.clone()).and_then(|value| value.value) {
+        Some(Value::IntValue(number)) => number,
+        _ => -1,
     }
 }
 

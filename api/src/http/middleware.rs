@@ -3,7 +3,11 @@
 
 use std::time::Duration;
 
-use akhar_platform::{metrics, shutdown::Shutdown, telemetry::traces};
+use akhar_platform::{
+    metrics,
+    shutdown::Shutdown,
+    telemetry::traces::{self, Served},
+};
 use axum::{
     body::HttpBody as _,
     extract::{MatchedPath, Request, State},
@@ -119,6 +123,9 @@ fn finish(mut response: Response, info: &RequestInfo, is_leaving: bool) -> Respo
 /// The most characters of a path that the log has.
 const MAX_LOGGED_PATH: usize = 256;
 
+/// The name of methods that are not usual.
+const OTHER: &str = "other";
+
 /// Writes one log line about a request and counts it when it is dropped. If it has no status then, the client disconnected before
 /// the response.
 struct LogLine {
@@ -132,7 +139,13 @@ impl LogLine {
     /// The method, if it is a usual one. Callers can invent others, of any length.
     fn method(&self) -> &str {
         let known = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::DELETE, Method::OPTIONS];
-        if known.contains(&self.method) { self.method.as_str() } else { "other" }
+        if known.contains(&self.method) { self.method.as_str() } else { OTHER }
+    }
+
+    /// The path, or its start.
+    fn path(&self) -> &str {
+        let whole = &*self.info.path;
+        whole.char_indices().nth(MAX_LOGGED_PATH).map_or(whole, |(end, _)| &whole[..end])
     }
 
     fn count(&self, elapsed: Duration) {
@@ -142,17 +155,20 @@ impl LogLine {
         metrics::HTTP_REQUESTS_IN_PROGRESS.add([], -1.0);
         metrics::HTTP_RESPONSES.add_one([route, method, status]);
         metrics::HTTP_REQUEST_SECONDS.record_duration([route], elapsed);
-        traces::set(&self.span, "http.route", route.to_owned());
-        traces::set(&self.span, "http.request.method", method.to_owned());
-        traces::set(&self.span, "http.response.status_code", status.to_owned());
+        let served = Served {
+            method: Some(method).filter(|method| *method != OTHER),
+            route: self.info.route.get().map(MatchedPath::as_str),
+            path: self.path(),
+            status: self.status.map(|status| status.as_u16()),
+        };
+        traces::describe_served(&self.span, &served);
     }
 }
 
 impl Drop for LogLine {
     fn drop(&mut self) {
         let method = self.method();
-        let whole = &*self.info.path;
-        let path = whole.char_indices().nth(MAX_LOGGED_PATH).map_or(whole, |(end, _)| &whole[..end]);
+        let path = self.path();
         let elapsed = self.info.received_at.elapsed();
         let ms = (elapsed.as_secs_f64() * 1e6).round() / 1e3;
         self.count(elapsed);

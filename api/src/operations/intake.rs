@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use akhar_accounts::{CallerUrl, webhooks::signing_secrets};
 use akhar_jobs::{NewJob, Parameters, RecordingUrl, Upload};
-use akhar_platform::telemetry::traces;
 use tracing::Span;
 
 use super::{audio_quota, identity, retention};
@@ -60,7 +59,7 @@ impl Intake<'_> {
             upload: None,
             recording_url,
             request_id: context.request.id.to_string(),
-            traceparent: traces::context(&Span::current()).or_else(|| context.traceparent.clone()),
+            traceparent: context.traceparent.clone(),
             asynchronous,
             webhook_url: webhook_url.or_else(|| caller.webhook.url.as_deref().map(Into::into)),
             retain_s,

@@ -8,7 +8,10 @@ use akhar_jobs::{
     backend::{GroupError, SubmitError},
     store::{self, Submitted},
 };
-use akhar_platform::metrics;
+use akhar_platform::{
+    metrics,
+    telemetry::traces::{self, Messaging},
+};
 use chrono::{DateTime, Utc};
 use tokio::{sync::oneshot, time::Instant};
 use tracing::{Instrument as _, Span};
@@ -45,21 +48,29 @@ impl Submission {
     /// statement has ended. If the client is gone by then, nobody takes the guard, and dropping it cancels the job,
     /// unless the job outlives its client.
     pub(super) async fn submit(app: &App, admitted: Admitted) -> Result<Self, Problem> {
-        let Admitted { job, upload, has_key } = admitted;
+        let Admitted { mut job, upload, has_key } = admitted;
         let id = job.id;
         let operation = job.parameters.operation();
         let mode = if job.asynchronous { "async" } else { "sync" };
         let waiter = app.waiters.subscribe(id);
         let outlives_client = has_key || job.webhook_url.is_some();
         let (sender, submitted) = oneshot::channel();
+        let span = tracing::info_span!(target: traces::TARGET, "send");
+        traces::describe_message(&span, Messaging::Send, operation.queue().name(), id);
+        job.traceparent = traces::context(&span).or(job.traceparent);
         let task = {
             let app = app.clone();
             async move {
+                let submitted = place_and_submit(&app, job, upload, outlives_client).await;
+                if let Err(problem) = &submitted {
+                    traces::fail(&Span::current(), problem.problem_type().facts().slug);
+                }
                 // The receiver is gone if the client has disconnected.
-                let _ = sender.send(place_and_submit(&app, job, upload, outlives_client).await);
+                let _ = sender.send(submitted);
             }
         };
-        app.tasks.spawn(task.instrument(Span::current()));
+        // Without a collector, the span of the message is none.
+        app.tasks.spawn(task.instrument(span).instrument(Span::current()));
         let submitted = submitted.await;
         let (job, cancel_on_disconnect) =
             submitted.map_err(|_| Problem::internal("the task that submits the job panicked"))??;

@@ -7,9 +7,12 @@ use akhar_jobs::{
     JobId,
     store::{self, Attempted, Delivery, Ended},
 };
-use akhar_platform::metrics;
+use akhar_platform::{metrics, telemetry::traces};
 use reqwest::StatusCode;
-use tracing::field::{DisplayValue, display};
+use tracing::{
+    Instrument as _, Span,
+    field::{DisplayValue, display},
+};
 
 use super::{
     event::{self, EventBody},
@@ -120,7 +123,11 @@ impl Attempts {
         let signatures: Vec<String> =
             secrets.iter().map(|secret| secret.sign(&id, timestamp, &body)).collect();
         let message = Message { id, timestamp, signatures: signatures.join(" "), body };
-        match self.sender.send(url, message).await.map_err(Failure::Again)? {
+        let span = tracing::info_span!(target: traces::TARGET, parent: None, "webhook");
+        traces::link(&span, delivery.traceparent.as_deref());
+        let sent = self.sender.send(url, message).instrument(span.clone()).await;
+        describe(&span, delivery, sent.as_ref().ok());
+        match sent.map_err(Failure::Again)? {
             status if status.is_success() => Ok(outcome_delivery),
             StatusCode::GONE => Err(Failure::Never("the receiver answered 410 Gone".to_owned())),
             status if status.is_redirection() => {
@@ -159,6 +166,24 @@ const ERROR: &str = "error";
 
 /// The results of attempts in metrics.
 pub(crate) const RESULTS: [&str; 4] = [DELIVERED, FAILED, DEAD, ERROR];
+
+/// Describes the span of an attempt. It has a status if the receiver answered.
+fn describe(span: &Span, delivery: &Delivery, status: Option<&StatusCode>) {
+    let (host, port) = delivery.host.rsplit_once(':').unwrap_or((&delivery.host, ""));
+    traces::describe_sent(span, "POST", host, port.parse().ok());
+    if let Ended::Job { id, .. } = &delivery.ended {
+        traces::set(span, "job", id.to_string());
+    }
+    match status {
+        None => traces::fail(span, "no_response"),
+        Some(status) => {
+            traces::set(span, "http.response.status_code", i64::from(status.as_u16()));
+            if !status.is_success() {
+                traces::fail(span, status.as_str().to_owned());
+            }
+        }
+    }
+}
 
 /// The job that a webhook is about, for the log. `None` if it is about a group.
 fn job(delivery: &Delivery) -> Option<DisplayValue<JobId>> {

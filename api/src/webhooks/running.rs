@@ -88,6 +88,7 @@ mod tests {
                 url: String::new(),
                 host: host.to_owned(),
                 attempt: 1,
+                traceparent: None,
                 leased_at: Utc::now(),
             })
         };

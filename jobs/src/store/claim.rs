@@ -31,6 +31,8 @@ pub struct Claimed {
     pub recording_url: Option<RecordingUrl>,
     /// The id of the request.
     pub request_id: String,
+    /// Whether nobody waited for it when it was claimed.
+    pub is_asynchronous: bool,
     /// The W3C trace context (`traceparent`) of the request.
     pub traceparent: Option<String>,
     /// Whether the end of the job is announced to a URL.
@@ -48,6 +50,7 @@ struct ClaimedRow {
     account_id: Uuid,
     parameters: Json<Parameters>,
     request_id: String,
+    is_asynchronous: bool,
     traceparent: Option<String>,
     media_type: Option<String>,
     upload: Option<Vec<u8>>,
@@ -120,7 +123,8 @@ pub async fn claim(
              transcribed_s = null
          from due where j.id = due.id
          returning j.id, j.attempt, j.max_attempts, j.queue, j.account_id, j.parameters, j.request_id,
-             j.traceparent, j.media_type, j.upload, j.upload_url, j.upload_bytes, j.upload_sha256, j.recording_url,
+             j.priority = 0 as is_asynchronous, j.traceparent, j.media_type, j.upload, j.upload_url, j.upload_bytes,
+             j.upload_sha256, j.recording_url,
              j.webhook_url is not null as has_webhook,
              extract(epoch from now() - greatest(j.created_at, j.run_at))::float8 as waited_s,
              set_config('synchronous_commit', 'off', true)",
@@ -196,6 +200,7 @@ impl ClaimedRow {
             upload,
             recording_url: self.recording_url,
             request_id: self.request_id,
+            is_asynchronous: self.is_asynchronous,
             traceparent: self.traceparent,
             has_webhook: self.has_webhook,
             waited: Duration::try_from_secs_f64(self.waited_s).unwrap_or_default(),

@@ -68,6 +68,8 @@ pub struct Delivery {
     pub host: String,
     /// The number of the attempt, starting at 1.
     pub attempt: i32,
+    /// The W3C trace context (`traceparent`) of the job. A webhook about a group has none.
+    pub traceparent: Option<String>,
     /// When it was leased.
     pub leased_at: DateTime<Utc>,
 }
@@ -134,7 +136,8 @@ pub async fn lease_deliveries(db: &PgPool, limits: &LeaseLimits) -> Result<Vec<D
          update webhook_deliveries d set attempt = attempt + 1, due_at = now() + make_interval(secs => $9)
          from chosen where d.id = chosen.id
          returning d.id, d.job_id, d.group_end, d.account_id, d.url, d.host, d.attempt,
-             (select request_id from jobs where id = d.job_id) as request_id, now() as leased_at,
+             (select request_id from jobs where id = d.job_id) as request_id,
+             (select traceparent from jobs where id = d.job_id) as traceparent, now() as leased_at,
              set_config('synchronous_commit', 'off', true)",
     )
     .bind(column(&limits.hosts, |(host, _)| host.as_str()))

@@ -2,8 +2,9 @@
 //! `traceparent` of a job. Without a collector there are no spans to export and every function here does nothing.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
-    fmt::Debug,
+    fmt::{Debug, Display},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -14,13 +15,17 @@ use std::{
 use bytes::Bytes;
 use hyper::http;
 use opentelemetry::{
-    Value,
+    KeyValue, Value,
     propagation::TextMapPropagator as _,
-    trace::{TraceContextExt as _, TracerProvider as _},
+    trace::{SpanBuilder, SpanKind, Status, TraceContextExt as _, Tracer, TracerProvider as _},
 };
 use opentelemetry_http::{HttpClient, HttpError};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig as _, WithHttpConfig as _};
-use opentelemetry_sdk::{Resource, propagation::TraceContextPropagator, trace::SdkTracerProvider};
+use opentelemetry_sdk::{
+    Resource,
+    propagation::TraceContextPropagator,
+    trace::{SdkTracer, SdkTracerProvider},
+};
 use tokio::runtime::Handle;
 use tracing::{Metadata, Span, Subscriber, subscriber::Interest};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
@@ -29,6 +34,9 @@ use tracing_subscriber::{
     layer::{Context, Filter},
     registry::LookupSpan,
 };
+use uuid::Uuid;
+
+use crate::host;
 
 /// The target of spans that only traces have, and no log line.
 pub const TARGET: &str = "akhar_trace";
@@ -104,17 +112,42 @@ where
         .with_timeout(EXPORT_LIMIT)
         .build()
         .map_err(|error| wrong(error.to_string()))?;
-    let resource = Resource::builder().with_service_name(service);
-    let resource = resource.with_attribute(opentelemetry::KeyValue::new("service.version", version)).build();
+    let resource = Resource::builder().with_service_name(service).with_attributes([
+        KeyValue::new("service.version", version),
+        KeyValue::new("service.instance.id", Uuid::now_v7().to_string()),
+        KeyValue::new("host.name", host::name()),
+        KeyValue::new("process.pid", i64::from(std::process::id())),
+    ]);
+    let resource = resource.build();
     let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource).build();
     let layer = tracing_opentelemetry::layer()
-        .with_tracer(provider.tracer("akhar"))
+        .with_tracer(WithKinds(provider.tracer("akhar")))
         .with_location(false)
         .with_threads(false)
         .with_target(false)
         .with_tracked_inactivity(false)
         .with_filter(Exported);
     Ok((Some(layer), Traces(Some(provider))))
+}
+
+/// Gives spans their kinds, by the names that they have in the code. As fields of the spans, the kinds would also be in the lines
+/// of the log.
+#[derive(Debug)]
+struct WithKinds(SdkTracer);
+
+impl Tracer for WithKinds {
+    type Span = <SdkTracer as Tracer>::Span;
+
+    fn build_with_context(&self, builder: SpanBuilder, parent: &opentelemetry::Context) -> Self::Span {
+        let kind = match &*builder.name {
+            "request" => SpanKind::Server,
+            "send" => SpanKind::Producer,
+            "job" => SpanKind::Consumer,
+            "webhook" => SpanKind::Client,
+            _ => SpanKind::Internal,
+        };
+        self.0.build_with_context(builder.with_kind(kind), parent)
+    }
 }
 
 /// Spans of akhar are exported. Log lines are not, and neither are the spans of libraries.
@@ -135,10 +168,19 @@ impl<S> Filter<S> for Exported {
 /// Makes a new span a part of the trace with this context. Call it before the span is entered.
 pub fn continue_trace(span: &Span, traceparent: Option<&str>) {
     let Some(traceparent) = traceparent else { return };
-    let carrier = HashMap::from([(TRACEPARENT.to_owned(), traceparent.to_owned())]);
-    let context = TraceContextPropagator::new().extract(&carrier);
     // Without a collector the span is in no trace.
-    let _ = span.set_parent(context);
+    let _ = span.set_parent(extract(traceparent));
+}
+
+/// Makes a new span point at the span with this context, as the start of another trace does.
+pub fn link(span: &Span, traceparent: Option<&str>) {
+    let Some(traceparent) = traceparent else { return };
+    span.add_link(extract(traceparent).span().span_context().clone());
+}
+
+fn extract(traceparent: &str) -> opentelemetry::Context {
+    let carrier = HashMap::from([(TRACEPARENT.to_owned(), traceparent.to_owned())]);
+    TraceContextPropagator::new().extract(&carrier)
 }
 
 /// The context of a span, for a job or another process that continues its trace. `None` if the span is in no trace.
@@ -155,6 +197,85 @@ pub fn context(span: &Span) -> Option<String> {
 /// Adds an attribute to a span in traces. Log lines do not have it.
 pub fn set(span: &Span, name: &'static str, value: impl Into<Value>) {
     span.set_attribute(name, value);
+}
+
+/// What a span does with a message of a queue.
+#[derive(Debug, Clone, Copy)]
+pub enum Messaging {
+    /// It submits a job.
+    Send,
+    /// It makes an attempt at a job.
+    Process,
+}
+
+/// Describes a span about a job as <https://opentelemetry.io/docs/specs/semconv/messaging/> does. It must have its parent and
+/// links by now.
+pub fn describe_message(span: &Span, operation: Messaging, queue: &'static str, job: impl Display) {
+    let operation = match operation {
+        Messaging::Send => "send",
+        Messaging::Process => "process",
+    };
+    rename(span, format!("{operation} {queue}"));
+    set(span, "messaging.system", "akhar");
+    set(span, "messaging.operation.type", operation);
+    set(span, "messaging.operation.name", operation);
+    set(span, "messaging.destination.name", queue);
+    set(span, "messaging.message.id", job.to_string());
+}
+
+/// A request that this process has answered, or that its client left.
+#[derive(Debug)]
+pub struct Served<'a> {
+    /// The method. `None` if it is an unusual one.
+    pub method: Option<&'a str>,
+    /// The route, if there is one for the path.
+    pub route: Option<&'a str>,
+    /// The path.
+    pub path: &'a str,
+    /// The status of the response. `None` if the client left before.
+    pub status: Option<u16>,
+}
+
+/// Describes the span of a request as <https://opentelemetry.io/docs/specs/semconv/http/http-spans/> does.
+pub fn describe_served(span: &Span, Served { method, route, path, status }: &Served<'_>) {
+    let name = method.unwrap_or("HTTP");
+    rename(span, route.map_or_else(|| name.to_owned(), |route| format!("{name} {route}")));
+    set(span, "http.request.method", method.unwrap_or("_OTHER").to_owned());
+    set(span, "url.scheme", "http");
+    set(span, "url.path", (*path).to_owned());
+    if let Some(route) = route {
+        set(span, "http.route", (*route).to_owned());
+    }
+    match status {
+        None => set(span, "error.type", "client_disconnected"),
+        Some(status) => {
+            set(span, "http.response.status_code", i64::from(*status));
+            if *status >= 500 {
+                fail(span, status.to_string());
+            }
+        }
+    }
+}
+
+/// Describes the span of a request that this process sends, in the same way. The path of its URL can be a secret, so the span
+/// does not have it.
+pub fn describe_sent(span: &Span, method: &'static str, server: &str, port: Option<u16>) {
+    rename(span, method);
+    set(span, "http.request.method", method);
+    set(span, "server.address", server.to_owned());
+    if let Some(port) = port {
+        set(span, "server.port", i64::from(port));
+    }
+}
+
+/// Says that what a span did has failed. There are few values of `error_type`.
+pub fn fail(span: &Span, error_type: impl Into<Value>) {
+    set(span, "error.type", error_type);
+    span.set_status(Status::error(""));
+}
+
+fn rename(span: &Span, name: impl Into<Cow<'static, str>>) {
+    span.context().span().update_name(name);
 }
 
 /// Sends requests on a runtime. The exporter has a thread of its own, on which no runtime is entered.

@@ -109,7 +109,7 @@ async fn neither_logs_nor_traces_nor_metrics_have_what_callers_send_or_get() {
     }
     assert!(secrets.len() > 6, "{secrets:?}");
     let traces = until("the spans of the last job arrive", async || {
-        let n_jobs = collector.spans().iter().filter(|(_, span)| span.name == "job").count();
+        let n_jobs = collector.spans().iter().filter(|(_, span)| span.name.starts_with("process ")).count();
         (n_jobs >= 7).then(|| collector.bodies().concat())
     })
     .await;

@@ -13,7 +13,11 @@ use akhar_jobs::{
     store::{self, Claimed, Ending, Guard, Requeue},
     uploads::{FetchError, UploadStore},
 };
-use akhar_platform::{reload::LiveConfig, shutdown::Shutdown, telemetry::traces};
+use akhar_platform::{
+    reload::LiveConfig,
+    shutdown::Shutdown,
+    telemetry::traces::{self, Messaging},
+};
 use sqlx::PgPool;
 use tokio::{sync::watch, time::MissedTickBehavior};
 use tokio_util::{
@@ -177,7 +181,13 @@ impl Attempts {
             request_id = %claimed.request_id,
             traceparent = claimed.traceparent.as_deref(),
         );
-        traces::continue_trace(&span, claimed.traceparent.as_deref());
+        let traceparent = claimed.traceparent.as_deref();
+        if claimed.is_asynchronous {
+            traces::link(&span, traceparent);
+        } else {
+            traces::continue_trace(&span, traceparent);
+        }
+        traces::describe_message(&span, Messaging::Process, claimed.queue.name(), claimed.fence.job);
         let _ = tracker.spawn(self.work(claimed, hold).instrument(span)).await; // the panic hook has logged a panic
     }
 

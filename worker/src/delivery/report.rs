@@ -88,6 +88,7 @@ impl Report {
     /// The last attempt failed. `is_written`: it has ended the job.
     pub(super) fn dead(&self, is_written: bool, code: &str, error: &str) {
         self.count(if is_written { "dead" } else { "discarded" });
+        traces::fail(&Span::current(), code.to_owned());
         if is_written {
             metrics::DEAD_JOBS.add_one(["attempt"]);
             let state = JobState::Failed.name();
@@ -103,6 +104,7 @@ impl Report {
     /// The attempt failed, and the job goes back to its queue.
     pub(super) fn retried(&self, code: &str, error: &str, delay: Duration) {
         self.count("retried");
+        traces::fail(&Span::current(), code.to_owned());
         tracing::warn!(
             operation = self.operation,
             code,
