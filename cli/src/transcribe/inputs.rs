@@ -117,8 +117,9 @@ pub(super) fn of_urls(list: &Path, translation_lang: Option<&str>) -> Result<Inp
             Failure::Command(format!("line {} of {} is not a URL", nth + 1, list.display()))
         })?;
         let shown = PathBuf::from(&url[..Position::AfterPath]);
-        let parts = url.path_segments().into_iter().flatten().filter(|part| !part.is_empty());
-        let below = [url.host_str().unwrap_or_default()].into_iter().chain(parts).collect();
+        let path = url.path().trim_matches('/');
+        let path = if path.is_empty() { "index" } else { path };
+        let below = Path::new(url.host_str().unwrap_or_default()).join(path);
         found.add_file(shown.clone(), below);
         if urls.insert(shown.clone(), url.clone()).is_some_and(|other| other != url) {
             let text = format!(
@@ -345,7 +346,7 @@ mod tests {
         );
         let inputs = inputs.unwrap().recordings;
         let names: Vec<_> = inputs.iter().map(|input| input.name.display().to_string()).collect();
-        assert_eq!(names, ["a.example/calls/1", "b.example/1", "c.example"]);
+        assert_eq!(names, ["a.example/calls/1", "b.example/1", "c.example/index"]);
         assert_eq!(inputs[0].path, Path::new("https://a.example/calls/1.mp3"));
         assert_eq!(inputs[0].url.as_ref().map(Url::as_str), Some("https://a.example/calls/1.mp3?key=s3cr3t"));
         let twice = read("https://a.example/1?v=1\nhttps://a.example/1?v=1").unwrap();
