@@ -141,7 +141,7 @@ table! {
     POOL_CONNECTIONS: Gauge["state"] = "akhar_pool_connections", All;
     /// Connections that the pool may have.
     POOL_LIMIT: Gauge[] = "akhar_pool_connections_limit", All;
-    /// 1 while lists are read from the replica (`AKHAR_DATABASE_READ_URL`), otherwise 0.
+    /// Whether lists are read from the replica (`AKHAR_DATABASE_READ_URL`): 1 or 0.
     REPLICA_USED: Gauge[] = "akhar_replica_used", Api;
     /// How far the clock of this process is ahead of that of Postgres. Times of jobs are Postgres's.
     CLOCK_OFFSET: Gauge[] = "akhar_clock_offset_seconds", All;
