@@ -14,7 +14,7 @@ use akhar_jobs::{
 use serde_json::{Map, Value};
 use sqlx::PgPool;
 
-use super::{Admin, PAGE, refused, with_query};
+use super::{Admin, pages, refused, with_query};
 use crate::failure::Failure;
 
 /// The most jobs that one request changes.
@@ -90,30 +90,24 @@ impl JobFilter {
 impl Admin {
     /// At most `limit` jobs.
     pub(crate) async fn jobs(&self, filter: &JobFilter, limit: u16) -> Result<Vec<AdminJobBody>, Failure> {
-        let mut jobs = Vec::new();
-        let mut from = None;
-        loop {
-            let left = limit.saturating_sub(u16::try_from(jobs.len()).unwrap_or(limit));
-            let page = self.jobs_page(filter, from, left.min(PAGE.into())).await?;
-            jobs.extend(page.jobs);
-            from = page.next;
-            if from.is_none() || jobs.len() >= limit.into() {
-                return Ok(jobs);
-            }
-        }
+        let page = async |from, n| {
+            let page = self.jobs_page(filter, from, n).await?;
+            Ok((page.jobs, page.next))
+        };
+        pages(limit.into(), page).await
     }
 
     async fn jobs_page(
         &self,
         filter: &JobFilter,
         from: Option<String>,
-        limit: u16,
+        limit: u8,
     ) -> Result<AdminJobsBody, Failure> {
         match self {
             Self::Database { db, .. } => {
                 let search = filter.resolve(db).await?;
                 let from = from.and_then(|from| PageStart::parse(&from));
-                let page = store::search(db, &search, from, limit).await?;
+                let page = store::search(db, &search, from, limit.into()).await?;
                 let jobs = page.jobs.into_iter().map(documents::job).collect();
                 Ok(AdminJobsBody { jobs, next: page.next.map(PageStart::text) })
             }

@@ -11,7 +11,7 @@ use akhar_client::{AdminKeyBody, AdminKeysBody, AdminNewKeyBody};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{Admin, PAGE, refused, segment, with_query};
+use super::{Admin, pages, refused, segment, with_query};
 use crate::failure::Failure;
 
 /// A key that is to be created.
@@ -35,25 +35,21 @@ pub(crate) enum UrlOption {
 impl Admin {
     /// All keys, the oldest first.
     pub(crate) async fn keys(&self) -> Result<Vec<AdminKeyBody>, Failure> {
-        let mut keys = Vec::new();
-        let mut before = None;
-        loop {
-            let page = self.keys_page(before).await?;
-            keys.extend(page.keys);
-            before = page.next;
-            if before.is_none() {
-                keys.reverse();
-                return Ok(keys);
-            }
-        }
+        let page = async |before, n| {
+            let page = self.keys_page(before, n).await?;
+            Ok((page.keys, page.next))
+        };
+        let mut keys = pages(usize::MAX, page).await?;
+        keys.reverse();
+        Ok(keys)
     }
 
-    async fn keys_page(&self, before: Option<Uuid>) -> Result<AdminKeysBody, Failure> {
+    async fn keys_page(&self, before: Option<Uuid>, limit: u8) -> Result<AdminKeysBody, Failure> {
         match self {
-            Self::Database { db, .. } => Ok(documents::keys(db, before, PAGE).await?),
+            Self::Database { db, .. } => Ok(documents::keys(db, before, limit).await?),
             Self::Server { client, base } => {
                 let before = before.map(|id| id.to_string());
-                let path = with_query("keys", &[("before", before), ("limit", Some(PAGE.to_string()))]);
+                let path = with_query("keys", &[("before", before), ("limit", Some(limit.to_string()))]);
                 client.admin(&path).await.map_err(refused(base))
             }
         }

@@ -90,6 +90,25 @@ impl Place {
     }
 }
 
+/// At most `limit` entries of a list, read page by page. `page` gets where a page begins and its most entries, and returns them with
+/// where the next page begins.
+async fn pages<T, C>(
+    limit: usize,
+    page: impl AsyncFn(Option<C>, u8) -> Result<(Vec<T>, Option<C>), Failure>,
+) -> Result<Vec<T>, Failure> {
+    let mut entries = Vec::new();
+    let mut from = None;
+    loop {
+        let n_left = u8::try_from(limit.saturating_sub(entries.len())).map_or(PAGE, |left| left.min(PAGE));
+        let (found, next) = page(from, n_left).await?;
+        entries.extend(found);
+        from = next;
+        if from.is_none() || entries.len() >= limit {
+            return Ok(entries);
+        }
+    }
+}
+
 /// The failure of a request to the server at `base`.
 fn refused(base: &str) -> impl Fn(ClientError) -> Failure {
     move |error| elsewhere::failure(base, &error)

@@ -6,7 +6,7 @@ use akhar_jobs::store::DeliveryState;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{Admin, PAGE, refused, with_query};
+use super::{Admin, pages, refused, with_query};
 use crate::failure::Failure;
 
 impl Admin {
@@ -16,33 +16,28 @@ impl Admin {
         state: Option<DeliveryState>,
         limit: usize,
     ) -> Result<Vec<AdminWebhookBody>, Failure> {
-        let mut webhooks = Vec::new();
-        let mut before = None;
-        loop {
-            let page = self.webhooks_page(state, before).await?;
-            webhooks.extend(page.webhooks);
-            before = page.next;
-            if before.is_none() || webhooks.len() >= limit {
-                webhooks.truncate(limit);
-                return Ok(webhooks);
-            }
-        }
+        let page = async |before, n| {
+            let page = self.webhooks_page(state, before, n).await?;
+            Ok((page.webhooks, page.next))
+        };
+        pages(limit, page).await
     }
 
     async fn webhooks_page(
         &self,
         state: Option<DeliveryState>,
         before: Option<Uuid>,
+        limit: u8,
     ) -> Result<AdminWebhooksBody, Failure> {
         match self {
-            Self::Database { db, .. } => Ok(documents::webhooks(db, state, before, PAGE).await?),
+            Self::Database { db, .. } => Ok(documents::webhooks(db, state, before, limit).await?),
             Self::Server { client, base } => {
                 let path = with_query(
                     "webhooks",
                     &[
                         ("state", state.map(|state| state.name().to_owned())),
                         ("before", before.map(|id| id.to_string())),
-                        ("limit", Some(PAGE.to_string())),
+                        ("limit", Some(limit.to_string())),
                     ],
                 );
                 client.admin(&path).await.map_err(refused(base))
