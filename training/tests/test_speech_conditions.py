@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.io import wavfile
 from speech.arrays import Floats
-from speech.data import clips, held, shards
+from speech.data import clips, corpus, held, shards
 from speech.sounds import acoustics
 from speech.sounds.features import RATE
 
@@ -41,6 +41,24 @@ def test_other_voices_are_10_db_below_the_speech_and_never_the_own_voice() -> No
     assert [level(added, f) > expected / 3 for f in (440, 550, 660, 770, 880)] == [False, True, True, True, True]
     assert len(last) == RATE // 2  # shorter than the others
     assert level(last - sounds[-1], 220) < 0.01
+
+
+def test_a_pause_has_clicks_and_breaths_that_are_softer_than_speech() -> None:
+    rng = np.random.default_rng(0)
+    found = [acoustics.pause(n, rng) for n in (0, 1, RATE // 100, *[RATE] * 40)]
+    assert [len(one) for one in found] == [0, 1, RATE // 100, *[RATE] * 40]
+    loud = [np.abs(one).max() for one in found[3:]]
+    assert min(loud) == 0
+    assert 0.05 < np.median(loud) < max(loud) < 2
+    assert all((one == 0).mean() > 0.3 for one in found[3:])
+
+
+def test_pauses_are_put_before_and_behind_an_utterance() -> None:
+    options = corpus.Options(Path(), "pa", "digits", 1, Path(), whisper=True, pauses=True)
+    rng, speech = np.random.default_rng(2), tones(440)
+    added = [len(corpus.varied({"kind": "digits"}, speech, options, rng)) / RATE - 1 for _ in range(200)]
+    assert 0.4 < np.mean([seconds > 0.2 for seconds in added]) < 0.75
+    assert max(added) < 2 * corpus.LONG_PAUSE[1] + 0.2
 
 
 def test_conditions_have_the_texts_of_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 from speech.data import prompts
 from speech.measure import written
 from speech.search import ctc
-from speech.texts import gurmukhi, numbers, reading, sentences, units
+from speech.texts import borrowed, conversation, gurmukhi, numbers, reading, sentences, units
 from speech.voices import cross_lingual, hibari, kokoro, pico
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -253,6 +253,39 @@ def test_spoken_pieces_cover_every_kind(tmp_path: Path) -> None:
     assert {kind for kind, _ in drawn} == set(sentences.SHARES)
     assert all(units.split(piece, "pa") for _, pieces in drawn for piece in pieces)
     assert {len(pieces) for kind, pieces in drawn if kind == "digits"} > {1, 2, 3}
+
+
+def test_pieces_of_conversation_have_english_words(tmp_path: Path) -> None:
+    pools = [(part, kind) for part in ("train", "dev") for kind in ("natural", "templates")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sentences, "prompts", lambda _: {key: ["ਉਸ ਨੇ ਕਿਤਾਬਾਂ ਅਤੇ ਕਾਪੀਆਂ ਖਰੀਦੀਆਂ"] for key in pools})
+        shares, lexicon = sentences.CONVERSATION, borrowed.lexicon_of({"ਟਾਈਮ": 1.0})
+        source = sentences.endless(str(data_folder(tmp_path)), "train", np.random.default_rng(1), shares, lexicon)
+        drawn = [next(source) for _ in range(600)]
+    assert sum(shares.values()) == pytest.approx(1)
+    assert {kind for kind, _ in drawn} == set(shares)
+    prompted = [pieces[0] for kind, pieces in drawn if kind == "natural"]
+    assert 0.15 < np.mean(["ਟਾਈਮ" in text.split() for text in prompted]) < 0.35
+    assert 0.15 < np.mean(["ਉਹਨੇ" in text.split() for text in prompted]) < 0.35
+    assert all(set(" ".join(pieces).split()) == {"ਟਾਈਮ"} for kind, pieces in drawn if kind == "english")
+
+
+def test_english_words_are_joined_from_two_lists_without_phrases_short_words_and_mistakes() -> None:
+    counted: dict[str, list[str | float]] = {"ਨੰਬਰ": ["number", 1269, 0.98], "ਕ5": ["x", 3, 1.0]}
+    listed = {"ਨੰਬਰ": "number", "ਬਜਟ": "budget", "ਨੋ": "no", "ਲੌਗ ਇਨ": "login", "ਰੈਂਕਕ": "rank", "ਮੀਟਿੰਗ": "2nd meeting"}
+    assert borrowed.merged(counted, listed) == {"ਨੰਬਰ": 1269, "ਬਜਟ": 1}
+    words, probabilities = borrowed.lexicon_of({"ਨੰਬਰ": 9, "ਬਜਟ": 1})
+    assert (words, probabilities.tolist()) == (["ਨੰਬਰ", "ਬਜਟ"], [0.75, 0.25])
+
+
+def test_conversation_is_plain_text_and_most_texts_stay_as_they_are() -> None:
+    rng, lexicon = np.random.default_rng(0), borrowed.lexicon_of({"ਸਕੂਲ": 2.0, "ਟਾਈਮ": 1.0})
+    text = "ਉਸ ਨੂੰ ਇੱਥੇ ਕੀ ਦਿੱਸਦਾ ਹੈ ਜੋ ਸਾਨੂੰ ਨਹੀਂ ਦਿੱਸਦਾ"
+    found = [conversation.spoken(text, rng, lexicon) for _ in range(400)]
+    assert all(units.plain(one, "pa") == one for one in found)
+    assert 0.4 < np.mean([one == text for one in found]) < 0.65
+    assert any("ਉਹਨੂੰ ਏਥੇ" in one for one in found)
+    assert all(units.plain(form, "pa") for _, said in conversation.FORMS for form in [*said, *conversation.FILLERS])
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

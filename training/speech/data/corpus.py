@@ -20,7 +20,7 @@ import tyro
 from ..arrays import AnyFloats, Floats
 from ..sounds import acoustics
 from ..sounds.features import NEMO, RATE, WHISPER, log_mel
-from ..texts import numbers, reading, sentences
+from ..texts import borrowed, numbers, reading, sentences
 from ..voices.speakers import Plan, Speakers
 from .shards import Writer
 
@@ -31,6 +31,7 @@ GAP = 0.35  # seconds of silence at most at each end
 LONGEST = 20  # seconds
 PAUSES = (0.02, 0.7)  # seconds between pieces
 ENDS = 0.6  # seconds of silence at most at each end of a word on its own
+PAUSED, LONG_PAUSE = 0.35, (0.1, 1.5)  # share of the ends that get a pause, and its seconds
 SPEED = (0.88, 1.15)  # of an utterance that is played faster or slower, which sounds like another voice
 HELD = ("hf_beta", "hm_omega")  # Kokoro's voices that speech-pa is never trained on
 Source = Iterator[tuple[str, list[str]]]  # kind and pieces; one voice speaks the pieces with pauses between them
@@ -42,7 +43,7 @@ class Options:
 
     data: Path
     language: Literal["pa", "en"]
-    kind: Literal["words", "sentences", "digits", "mixed", "isolated"]
+    kind: Literal["words", "sentences", "digits", "mixed", "conversation", "isolated"]
     hours: float
     out: Path
     whisper: bool = False
@@ -52,12 +53,15 @@ class Options:
     seed: int = 1
     engine: str | None = None
     """Its voices alone."""
+    pauses: bool = False
+    """With `--whisper`: put pauses with clicks and breaths before and behind some utterances."""
 
 
 def texts_of(data: Path, language: str, kind: str, rng: np.random.Generator) -> Source:
     """Yield texts without end."""
     if kind in sentences.TEXTS:
-        yield from sentences.endless(data, "train", rng, sentences.TEXTS[kind])
+        lexicon = borrowed.lexicon() if kind == "conversation" else None
+        yield from sentences.endless(data, "train", rng, sentences.TEXTS[kind], lexicon)
     while kind == "words":
         yield kind, [reading.phrase(data, language, rng)]
     while kind == "digits":
@@ -125,14 +129,19 @@ def spoken(
                 yield {"kind": kind, "text": " ".join(pieces), "voice": f"{engine}:{voice}", "times": times}, samples
 
 
-def varied(what: dict[str, object], samples: Floats, whisper: bool, rng: np.random.Generator) -> Floats:
+def varied(what: dict[str, object], samples: Floats, options: Options, rng: np.random.Generator) -> Floats:
     """Return an utterance as speech-pa is trained on it: at times at another speed, a word on its own amid silence."""
-    if not whisper:
+    if not options.whisper:
         return samples
     if rng.random() < 0.5:
         samples = acoustics.resampled(samples, RATE, rng.uniform(*SPEED))
     ends = [int(ENDS * RATE * rng.random() ** 2) for _ in range(2)] if what["kind"] in sentences.ISOLATED else [0, 0]
-    return np.pad(samples, ends)
+    samples = np.pad(samples, ends)
+    if not options.pauses:
+        return samples
+    seconds = [rng.uniform(*LONG_PAUSE) * (rng.random() < PAUSED) for _ in range(2)]
+    before, after = (acoustics.pause(int(s * RATE), rng) * np.abs(samples).max() for s in seconds)
+    return np.concatenate([before, samples, after])
 
 
 def shard(path: Path, speakers: Speakers, source: Source, options: Options, rng: np.random.Generator) -> None:
@@ -140,10 +149,7 @@ def shard(path: Path, speakers: Speakers, source: Source, options: Options, rng:
     writer = Writer(path)
     babble: Floats | None = None
     while writer.at < options.shard_minutes * 6000:
-        rows = [
-            (what, varied(what, samples, options.whisper, rng))
-            for what, samples in spoken(speakers, source, BATCH, rng)
-        ]
+        rows = [(what, varied(what, samples, options, rng)) for what, samples in spoken(speakers, source, BATCH, rng)]
         rows += [
             (what, acoustics.resampled(samples, RATE, rng.uniform(*SPEED)))
             for _ in range(options.copies - 1)

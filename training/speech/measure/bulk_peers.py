@@ -25,11 +25,12 @@ import tyro
 
 from ..arrays import Floats
 from ..data.clips import read, wav
+from ..packages import path_of
 from ..sounds.acoustics import resampled
 from ..sounds.features import RATE
 from ..voices.espeak import RATE as ESPEAK_RATE
 from ..voices.espeak import Espeak
-from ..whisper_ctc.package import model_bytes, path_of
+from ..whisper_ctc.package import model_bytes
 from . import ggml
 from .peer_english import TOKENIZER_FILES
 

@@ -13,9 +13,10 @@ from typing import IO
 
 import numpy as np
 
+from ..packages import path_of
 from ..sounds import features
 from ..whisper_ctc import ctranslate
-from ..whisper_ctc.package import model_bytes, path_of
+from ..whisper_ctc.package import model_bytes
 
 MAGIC = 0x67676D6C  # "ggml"
 F32, F16, Q8 = 0, 1, 8  # types of a tensor

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from ..arrays import AnyFloats, Floats, Ints
-from ..whisper_ctc.package import model_bytes, path_of
+from ..packages import path_of
+from ..whisper_ctc.package import model_bytes
 from .client import Client
 
 Recognise = Callable[[Floats], str]  # samples at 16 kHz to text

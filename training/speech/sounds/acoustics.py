@@ -108,6 +108,22 @@ def band(samples: AnyFloats, low: float, high: float) -> Floats:
     return signal.sosfilt(signal.butter(4, edges, "band", output="sos"), samples).astype(np.float32)
 
 
+def pause(n: int, rng: np.random.Generator) -> Floats:
+    """Draw what is heard before or behind speech whose peak is 1, (n,): silence, clicks, half of the time a breath."""
+    out = np.zeros(n, np.float32)
+    for _ in range(rng.integers(0, 3)):
+        length = int(rng.uniform(0.002, 0.03) * RATE)
+        click = rng.normal(size=length) * np.exp(-5 * np.arange(length) / length) * 10 ** rng.uniform(-2, -0.3)
+        at = int(rng.integers(0, max(1, n - length)))
+        out[at : at + length] += click[: n - at]
+    if rng.random() < 0.5 and n > 0.3 * RATE:
+        length = int(rng.uniform(0.15, min(0.6, n / RATE)) * RATE)
+        at = int(rng.integers(0, n - length + 1))
+        air = band(rng.normal(size=length), rng.uniform(200, 800), rng.uniform(2000, 6000))
+        out[at : at + length] += air * np.hanning(length) * 10 ** rng.uniform(-2.2, -1)
+    return out
+
+
 def telephone(samples: AnyFloats, rng: np.random.Generator) -> Floats:
     """Limit the band to that of a telephone (150 to 350 Hz up to 3 to 3.8 kHz), half of the time with µ-law steps.
 

@@ -1,5 +1,7 @@
 """The texts that are spoken: CC0 sentences, code-mixed prompts, words, numbers from 0 to 100 and digit strings.
 
+The kind "conversation" has English words and spoken forms in them.
+
 `reading.part` splits sentences and prompts into train, dev and test by a hash.
 """
 
@@ -11,14 +13,23 @@ from pathlib import Path
 
 import numpy as np
 
-from . import numbers, reading, units
+from . import borrowed, conversation, numbers, reading, units
 
 PROMPTS = "text/parallel/indicvoices-prompts.tsv.gz"
 NATURAL = {"everyday", "wikipedia", "domain", "topic", "icebreaker", "customercare", "keyword"}
 SKIPPED = {"district"}
 SHARES = {"digits": 0.2, "sentences": 0.25, "natural": 0.32, "templates": 0.06, "words": 0.11, "numbers": 0.06}
+CONVERSATION = {
+    "digits": 0.12,
+    "sentences": 0.24,
+    "natural": 0.4,
+    "templates": 0.05,
+    "words": 0.08,
+    "numbers": 0.05,
+    "english": 0.06,
+}
 ISOLATED = {"word": 0.55, "number": 0.35, "digit": 0.1}
-TEXTS = {"mixed": SHARES, "isolated": ISOLATED}
+TEXTS = {"mixed": SHARES, "conversation": CONVERSATION, "isolated": ISOLATED}
 LETTERS = dict(
     zip(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
@@ -99,11 +110,16 @@ def _isolated(data: str | Path, kind: str, rng: np.random.Generator) -> str:
 
 
 def endless(
-    data: str | Path, part: str, rng: np.random.Generator, shares: dict[str, float] = SHARES
+    data: str | Path,
+    part: str,
+    rng: np.random.Generator,
+    shares: dict[str, float] = SHARES,
+    lexicon: borrowed.Lexicon | None = None,
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield (kind, pieces) without end; one voice speaks the pieces with pauses between them.
 
     `data` is the data folder; `part` is "train", "dev" or "test"; `shares`: one of TEXTS.
+    `lexicon`: English words; with them, sentences and prompts are at times as in conversation.
     """
     pools = {
         "sentences": reading.sentences(data, "pa")[part],
@@ -119,8 +135,11 @@ def endless(
             yield kind, [numbers.pa(int(n)) for n in rng.integers(0, 101, rng.integers(1, 4))]
         elif kind == "words":
             yield kind, [reading.phrase(data, "pa", rng) for _ in range(rng.integers(1, 3))]
+        elif kind == "english" and lexicon:
+            yield kind, [" ".join(rng.choice(lexicon[0], rng.integers(1, 4), p=lexicon[1]))]
         else:
             pool = pools[kind]
             text = pool[rng.integers(len(pool))]
             again = len(text.split()) < 8 and rng.random() < 0.3
-            yield kind, [text, pool[rng.integers(len(pool))]] if again else [text]
+            pieces = [text, pool[rng.integers(len(pool))]] if again else [text]
+            yield kind, [conversation.spoken(one, rng, lexicon) for one in pieces] if lexicon else pieces
