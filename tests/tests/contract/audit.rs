@@ -460,7 +460,7 @@ async fn the_commands_of_operators_say_the_same_through_a_server_as_with_the_dat
         &["jobs", "list", "--older-than", "1h", "--json"],
         &["jobs", "show", &job],
         &["jobs", "show", &job, "--json"],
-        &["webhooks", "list"],
+        &["webhooks", "list", "--json"],
         &["webhooks", "list", "--dead", "--json"],
         &["audit"],
         &["audit", "--action", "key.create", "--json"],
