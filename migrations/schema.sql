@@ -346,5 +346,7 @@ create table workers (
     started_at timestamp with time zone not null default now(), -- When it started.
     seen_at timestamp with time zone not null default now(), -- Its last heartbeat, one a second; silence of 3 seconds frees its jobs.
     is_draining boolean not null default false, -- An operator decided that this worker claims no more jobs.
+    models jsonb not null default '[]'::jsonb, -- The models that it has loaded, one for each operation and language, with the version of each. Empty for a worker of a version that does not say so.
+    models_since timestamp with time zone not null default now(), -- When it loaded them.
     constraint workers_pkey PRIMARY KEY (name)
 );

@@ -1,6 +1,6 @@
-//! `akhar workers`: lists, drains and resumes workers.
+//! `akhar workers`: lists workers and the models that they serve, drains and resumes them.
 
-use akhar_client::AdminWorkerBody;
+use akhar_client::{AdminModelBody, AdminWorkerBody};
 use akhar_platform::config::Config;
 
 use crate::{
@@ -13,6 +13,12 @@ use crate::{
 pub(crate) enum Command {
     /// List the workers with their heartbeats and the number of jobs that each runs
     List {
+        /// Print one JSON array instead of a table
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the models that the workers serve, with their versions, and which of them differ between workers
+    Models {
         /// Print one JSON array instead of a table
         #[arg(long)]
         json: bool,
@@ -41,6 +47,10 @@ async fn execute(admin: &Admin, command: Command) -> Result<(), Failure> {
             let workers = admin.workers().await?;
             if json { output::json(&workers) } else { output::print(columns(&workers)) }
         }
+        Command::Models { json } => {
+            let models = admin.models().await?;
+            if json { output::json(&models) } else { show(&models) }
+        }
         Command::Drain { name } => drain(admin, &name, true).await,
         Command::Resume { name } => drain(admin, &name, false).await,
     }
@@ -51,6 +61,17 @@ async fn drain(admin: &Admin, name: &str, drain: bool) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Command(format!("there is no worker {name}: `akhar workers list` shows all")))
+}
+
+fn show(models: &[AdminModelBody]) -> Result<(), Failure> {
+    let rows = models.iter().map(|model| {
+        let AdminModelBody { operation, language, id, version, workers, since, is_mixed } = model.clone();
+        let language = language.unwrap_or_else(|| "-".to_owned());
+        let mixed = if is_mixed { "yes" } else { "-" }.to_owned();
+        [operation, language, id, version, output::ago(since), mixed, workers.join(", ")]
+    });
+    let head = ["OPERATION", "LANGUAGE", "MODEL", "VERSION", "LOADED", "MIXED", "WORKERS"];
+    output::table(head, rows.collect())
 }
 
 /// The table of the workers.

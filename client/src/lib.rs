@@ -46,9 +46,9 @@ pub use bodies::{
     admin::{
         AdminAttemptBody, AdminAuditBody, AdminAuditRowBody, AdminChangedBody, AdminJobBody,
         AdminJobCountsBody, AdminJobGroupBody, AdminJobLifeBody, AdminJobsBody, AdminKeyBody, AdminKeysBody,
-        AdminLoadBody, AdminNewKeyBody, AdminQueueBody, AdminQueueJobsBody, AdminQueueLoadBody,
-        AdminQueuesBody, AdminRedeliveredBody, AdminWebhookBody, AdminWebhooksBody, AdminWorkerBody,
-        AdminWorkersBody,
+        AdminLoadBody, AdminModelBody, AdminModelsBody, AdminNewKeyBody, AdminQueueBody, AdminQueueJobsBody,
+        AdminQueueLoadBody, AdminQueuesBody, AdminRedeliveredBody, AdminWebhookBody, AdminWebhooksBody,
+        AdminWorkerBody, AdminWorkersBody,
     },
     event::{GroupEventBody, GroupEventName, JobEventBody, JobEventName, ProgressEventBody, StateEventBody},
     group::{GroupBody, GroupsBody},

@@ -72,7 +72,7 @@ pub async fn run(
     let (models, registry) = Models::load(config).await?;
     let models = Arc::new(models);
     let (db, name) = (database.pool.clone(), name());
-    let orders = store::beat(&db, &name).await?;
+    let orders = store::beat(&db, &name, &models.loaded()).await?;
     let tracker = TaskTracker::new();
     let endings = Endings::start(&db, uploads.clone());
     let stuck = CancellationToken::new();
@@ -95,14 +95,15 @@ pub async fn run(
     let wakeups = Arc::new(Wakeups::default());
     let helpers = TaskTracker::new();
     helpers.spawn(listen(database.clone(), wakeups.clone(), shutdown.clone()));
-    helpers.spawn(models.follow(registry, shutdown.clone()));
+    helpers.spawn(models.clone().follow(registry, shutdown.clone()));
     let (written, heartbeats) = watch::channel(0);
     let sweeper = Sweeper::new(db.clone(), claims.clone(), endings);
     helpers.spawn(sweeper.sweep(heartbeats, live, shutdown.clone()));
     helpers.spawn(record_minutes(db.clone(), shutdown.clone()));
     helpers.spawn(sweep_uploads(Orphans::new(uploads.clone()), db.clone(), shutdown.clone()));
     let last_beat = CancellationToken::new();
-    let heart = tokio::spawn(heartbeat(db.clone(), name.clone(), held, written, last_beat.clone()));
+    let heart =
+        tokio::spawn(heartbeat(db.clone(), name.clone(), models.clone(), held, written, last_beat.clone()));
     let consumers = Arc::new(Consumers { attempts: attempts.clone(), claims, wakeups });
     for queue in Queue::ALL {
         helpers.spawn(consumers.clone().consume(queue));

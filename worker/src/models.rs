@@ -1,10 +1,10 @@
 //! Loads the models that the registry chooses, and replaces them while the worker runs when the choice
 //! changes.
 
-use std::{num::NonZeroUsize, path::Path, sync::Arc, thread, time::Duration};
+use std::{mem, num::NonZeroUsize, path::Path, sync::Arc, thread, time::Duration};
 
 use akhar_inference::{ExecutionProvider, Manifest, Registry, RegistryError, Runtime, RuntimeError};
-use akhar_jobs::{Language, Operation};
+use akhar_jobs::{Language, Operation, store::LoadedModel};
 use akhar_platform::{
     blocking::blocking,
     config::{Config, Device},
@@ -22,12 +22,18 @@ use crate::{
 /// How often the worker checks whether the choice of models has changed.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The pipeline in use. A running job keeps the pipeline that it started with, also when another one is
+/// The models in use. A running job keeps the pipeline that it started with, also when another one is
 /// loaded.
 pub(crate) struct Models {
     runtime: Runtime,
     config: Config,
-    current: RwLock<Arc<Pipeline>>,
+    current: RwLock<Loaded>,
+}
+
+/// A pipeline, and the models in it.
+struct Loaded {
+    pipeline: Arc<Pipeline>,
+    models: Vec<LoadedModel>,
 }
 
 /// Loads ONNX Runtime for the device that is configured.
@@ -47,16 +53,21 @@ impl Models {
         blocking(move || {
             let runtime = runtime(&config)?;
             let registry = Registry::open(&config.models_dir)?;
-            let pipeline = open(&runtime, &registry, &config)?;
-            export_info(&registry, true);
-            Ok((Self { runtime, config, current: RwLock::new(Arc::new(pipeline)) }, registry))
+            let loaded = open(&runtime, &registry, &config)?;
+            export_info(&loaded.models, true);
+            Ok((Self { runtime, config, current: RwLock::new(loaded) }, registry))
         })
         .await
     }
 
     /// The pipeline for a job that starts now.
     pub(crate) fn pipeline(&self) -> Arc<Pipeline> {
-        self.current.read().clone()
+        self.current.read().pipeline.clone()
+    }
+
+    /// The models that are loaded.
+    pub(crate) fn loaded(&self) -> Vec<LoadedModel> {
+        self.current.read().models.clone()
     }
 
     /// Loads a new pipeline whenever the choice of models changes, until a soft shutdown. If the new pipeline
@@ -64,7 +75,6 @@ impl Models {
     pub(crate) async fn follow(self: Arc<Self>, mut chosen: Registry, stop: Shutdown) {
         let mut poll = tokio::time::interval(POLL_INTERVAL);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut in_use = chosen.clone();
         loop {
             tokio::select! {
                 _ = poll.tick() => (),
@@ -84,11 +94,10 @@ impl Models {
             let config = self.config.clone();
             let registry = chosen.clone();
             match blocking(move || open(&runtime, &registry, &config)).await {
-                Ok(pipeline) => {
-                    *self.current.write() = Arc::new(pipeline);
-                    export_info(&in_use, false);
-                    export_info(&chosen, true);
-                    in_use = chosen.clone();
+                Ok(loaded) => {
+                    let former = mem::replace(&mut *self.current.write(), loaded);
+                    export_info(&former.models, false);
+                    export_info(&self.loaded(), true);
                     tracing::info!("models changed");
                 }
                 Err(error) => {
@@ -99,16 +108,25 @@ impl Models {
     }
 }
 
-fn open(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Pipeline, WorkerError> {
+fn open(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Loaded, WorkerError> {
     check_memory(registry, config)?;
-    Pipeline::load(runtime, registry, config)
+    let models = uses().into_iter().map(|(operation, language)| {
+        let manifest = registry.serving(operation, language)?;
+        Ok(LoadedModel {
+            operation: operation.to_owned(),
+            language: language.map(str::to_owned),
+            id: manifest.id.clone(),
+            version: manifest.version(),
+        })
+    });
+    let models = models.collect::<Result<_, RegistryError>>()?;
+    Ok(Loaded { pipeline: Arc::new(Pipeline::load(runtime, registry, config)?), models })
 }
 
-/// Exports which models are in use, or that they are no longer.
-fn export_info(registry: &Registry, is_in_use: bool) {
-    for (operation, language) in uses() {
-        let Ok(manifest) = registry.serving(operation, language) else { continue };
-        let labels = [operation, language.unwrap_or_default(), &manifest.id, &manifest.version()];
+/// Exports that these models are in use, or that they are no longer.
+fn export_info(models: &[LoadedModel], is_in_use: bool) {
+    for LoadedModel { operation, language, id, version } in models {
+        let labels = [operation, language.as_deref().unwrap_or_default(), id, version];
         metrics::MODEL_INFO.set(labels, f64::from(u8::from(is_in_use)));
     }
 }

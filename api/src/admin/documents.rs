@@ -7,14 +7,15 @@ use akhar_accounts::{
 };
 use akhar_client::{
     AdminAttemptBody, AdminAuditBody, AdminAuditRowBody, AdminJobBody, AdminJobGroupBody, AdminJobLifeBody,
-    AdminKeyBody, AdminKeysBody, AdminLoadBody, AdminNewKeyBody, AdminQueueBody, AdminQueueJobsBody,
-    AdminQueueLoadBody, AdminRedeliveredBody, AdminWebhookBody, AdminWebhooksBody, AdminWorkerBody,
+    AdminKeyBody, AdminKeysBody, AdminLoadBody, AdminModelBody, AdminNewKeyBody, AdminQueueBody,
+    AdminQueueJobsBody, AdminQueueLoadBody, AdminRedeliveredBody, AdminWebhookBody, AdminWebhooksBody,
+    AdminWorkerBody,
 };
 use akhar_jobs::{
     JobId, JobState,
     store::{
         self, DeliveryState, FailedAttempt, JobGroup, JobSearch, JobSummary, ListedDelivery, QueueLoad,
-        WorkerRow,
+        ServedModel, WorkerRow,
     },
 };
 use sqlx::PgPool;
@@ -122,6 +123,24 @@ pub fn worker(worker: WorkerRow) -> AdminWorkerBody {
         is_alive: worker.is_alive,
         is_draining: worker.is_draining,
         n_jobs: worker.n_jobs,
+    }
+}
+
+/// The models that workers serve.
+pub async fn models(db: &PgPool) -> Result<Vec<AdminModelBody>, sqlx::Error> {
+    let workers = store::list_workers(db).await?;
+    Ok(store::served_models(&workers).into_iter().map(model).collect())
+}
+
+fn model(ServedModel { model, workers, since, is_mixed }: ServedModel) -> AdminModelBody {
+    AdminModelBody {
+        operation: model.operation,
+        language: model.language,
+        id: model.id,
+        version: model.version,
+        workers,
+        since,
+        is_mixed,
     }
 }
 

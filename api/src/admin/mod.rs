@@ -1,11 +1,12 @@
-//! The routes for operators, below `/v1/admin/`: keys, queues, workers, jobs of all accounts, webhooks, and the audit trail. They have the
-//! statements of the commands and of the operations page.
+//! The routes for operators, below `/v1/admin/`: keys, queues, workers and their models, jobs of all accounts, webhooks, and the audit
+//! trail. They have the statements of the commands and of the operations page.
 
 mod audit;
 pub mod documents;
 mod jobs;
 mod keys;
 mod load;
+mod models;
 mod name;
 mod operator;
 mod queues;
@@ -36,6 +37,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/v1/admin/load", get(load::show))
         .route("/v1/admin/workers", get(workers::list))
         .route("/v1/admin/workers/{name}", put(workers::set))
+        .route("/v1/admin/models", get(models::list))
         .route("/v1/admin/jobs", get(jobs::list))
         .route("/v1/admin/jobs/count", get(jobs::count))
         .route("/v1/admin/jobs/change", post(jobs::change))
@@ -59,6 +61,7 @@ pub(crate) fn document() -> utoipa::openapi::OpenApi {
         load::show,
         workers::list,
         workers::set,
+        models::list,
         jobs::list,
         jobs::count,
         jobs::change,

@@ -1,7 +1,10 @@
-//! Queues and workers.
+//! Queues, workers and their models.
 
 use akhar_api::admin::documents;
-use akhar_client::{AdminLoadBody, AdminQueueBody, AdminQueuesBody, AdminWorkerBody, AdminWorkersBody};
+use akhar_client::{
+    AdminLoadBody, AdminModelBody, AdminModelsBody, AdminQueueBody, AdminQueuesBody, AdminWorkerBody,
+    AdminWorkersBody,
+};
 use akhar_jobs::{
     Queue,
     store::{self, QueueMode},
@@ -51,6 +54,17 @@ impl Admin {
             Self::Server { client, base } => {
                 let body: AdminWorkersBody = client.admin("workers").await.map_err(refused(base))?;
                 Ok(body.workers)
+            }
+        }
+    }
+
+    /// The models that workers serve.
+    pub(crate) async fn models(&self) -> Result<Vec<AdminModelBody>, Failure> {
+        match self {
+            Self::Database { db, .. } => Ok(documents::models(db).await?),
+            Self::Server { client, base } => {
+                let body: AdminModelsBody = client.admin("models").await.map_err(refused(base))?;
+                Ok(body.models)
             }
         }
     }

@@ -168,6 +168,34 @@ pub struct AdminWorkersBody {
     pub workers: Vec<AdminWorkerBody>,
 }
 
+/// A model that workers serve.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AdminModel))]
+pub struct AdminModelBody {
+    /// The operation in its manifest.
+    pub operation: String,
+    /// The language for which it is chosen. `null` if the operation has one model for all.
+    pub language: Option<String>,
+    /// Its id.
+    pub id: String,
+    /// Its version: the start of the SHA-256 of the hashes of its files.
+    pub version: String,
+    /// The names of the workers that serve it.
+    pub workers: Vec<String>,
+    /// When the first of them loaded it.
+    pub since: DateTime<Utc>,
+    /// Whether other workers serve the same operation and language with another model or version.
+    pub is_mixed: bool,
+}
+
+/// The models that workers serve.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AdminModels))]
+pub struct AdminModelsBody {
+    /// The models, by operation and language.
+    pub models: Vec<AdminModelBody>,
+}
+
 /// A job of any account, without what its caller sent and got.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AdminJob))]

@@ -3,24 +3,41 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
+use serde::{Deserialize, Serialize};
+use sqlx::{PgPool, types::Json};
 
 use super::Orders;
 
 /// A worker is shown as dead when it has sent no heartbeat for this long.
 pub const DEAD_AFTER: Duration = Duration::from_secs(3);
 
-/// Records a heartbeat of `worker`, which adds the worker if it is new. Returns what it may do.
-pub async fn beat(db: &PgPool, worker: &str) -> Result<Orders, sqlx::Error> {
+/// A model that a worker has loaded, and what for. It is stored in rows: never rename a field.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LoadedModel {
+    /// The operation in the model's manifest.
+    pub operation: String,
+    /// The language for which the worker has chosen the model. `None` if the operation has one model for all.
+    pub language: Option<String>,
+    /// The model's id.
+    pub id: String,
+    /// The start of the SHA-256 of the hashes of its files.
+    pub version: String,
+}
+
+/// Records a heartbeat of `worker` with the models that it has loaded, which adds the worker if it is new. Returns what it may do.
+pub async fn beat(db: &PgPool, worker: &str, models: &[LoadedModel]) -> Result<Orders, sqlx::Error> {
     sqlx::query_as(
         "with beat as (
-             insert into workers (name) values ($1) on conflict (name) do update set seen_at = now()
+             insert into workers (name, models) values ($1, $2) on conflict (name) do update
+             set seen_at = now(), models = excluded.models,
+                 models_since = case when workers.models = excluded.models then workers.models_since else now() end
              returning is_draining)
          select is_draining, array(select queue from queue_controls where mode = 'paused') as paused,
              set_config('synchronous_commit', 'off', true)
          from beat",
     )
     .bind(worker)
+    .bind(Json(models))
     .fetch_one(db)
     .await
 }

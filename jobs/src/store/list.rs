@@ -1,11 +1,11 @@
 //! Numbers and lists for operators: the jobs of each queue and state, and the workers. `find` lists the jobs of an account.
 
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
+use sqlx::{PgPool, types::Json};
 
 use crate::JobState;
 
-use super::DEAD_AFTER;
+use super::{DEAD_AFTER, LoadedModel};
 
 /// The number of jobs of one queue in one state.
 #[derive(Debug, Clone, sqlx::FromRow)]
@@ -72,6 +72,10 @@ pub struct WorkerRow {
     pub is_draining: bool,
     /// The number of jobs that it runs.
     pub n_jobs: i64,
+    /// The models that it has loaded. None if it is of a version that does not say so.
+    pub models: Json<Vec<LoadedModel>>,
+    /// When it loaded them.
+    pub models_since: DateTime<Utc>,
 }
 
 /// The state of a worker.
@@ -118,7 +122,7 @@ impl WorkerRow {
 pub async fn list_workers(db: &PgPool) -> Result<Vec<WorkerRow>, sqlx::Error> {
     sqlx::query_as(
         "select name, started_at, seen_at, seen_at > now() - make_interval(secs => $1) as is_alive, is_draining,
-             (select count(*) from jobs where worker = w.name and state = 'running') as n_jobs
+             (select count(*) from jobs where worker = w.name and state = 'running') as n_jobs, models, models_since
          from workers w order by seen_at desc, name",
     )
     .bind(DEAD_AFTER.as_secs_f64())

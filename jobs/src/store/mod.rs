@@ -21,6 +21,7 @@ mod groups;
 mod heartbeat;
 mod list;
 mod minutes;
+mod models;
 mod operators;
 mod overview;
 mod progress;
@@ -48,9 +49,12 @@ pub use follow::{Cursor, Followed, follow};
 pub use groups::{
     AccountGroup, Cancelled, Group, cancel_group, delete_group, find_group, list_groups, unended_groups,
 };
-pub use heartbeat::{DEAD_AFTER, Heartbeat, any_alive, beat, heartbeats, last_heartbeats, leave};
+pub use heartbeat::{
+    DEAD_AFTER, Heartbeat, LoadedModel, any_alive, beat, heartbeats, last_heartbeats, leave,
+};
 pub use list::{QueueDepth, Unended, WorkerRow, WorkerState, list_workers, queue_depths, unended};
 pub use minutes::{QueueMinute, record_minute, record_minutes, recorded_minutes};
+pub use models::{ServedModel, served_models};
 pub use operators::{
     Change, ErrorCount, FailedAttempt, JobGroup, change_jobs, count_jobs, errors, failed_attempts,
 };

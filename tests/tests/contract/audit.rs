@@ -455,6 +455,7 @@ async fn the_commands_of_operators_say_the_same_through_a_server_as_with_the_dat
         &["queues", "list"],
         &["queues", "list", "--json"],
         &["workers", "list", "--json"],
+        &["workers", "models"],
         &["jobs", "list", "--json"],
         &["jobs", "list", "--state", "failed", "--account", "test", "--error", "it broke", "--json"],
         &["jobs", "list", "--older-than", "1h", "--json"],

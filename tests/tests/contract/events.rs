@@ -97,7 +97,7 @@ async fn after_a_crash_the_segments_come_again_under_other_ids() {
     let mut stack = Stack::with().workers(0).start().await;
     let job = submit_recording(&stack, 2, true).await;
     // A worker that claims the job, writes some progress and then dies.
-    store::beat(&stack.db, "dead-worker").await.expect("a heartbeat");
+    store::beat(&stack.db, "dead-worker", &[]).await.expect("a heartbeat");
     let claimed =
         store::claim(&stack.db, "dead-worker", &[FreePlaces::any(Queue::Speech, 1)]).await.expect("a claim");
     let segment = |n: u8| Segment {

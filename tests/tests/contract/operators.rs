@@ -4,7 +4,15 @@ use akhar_jobs::{
     FreePlaces, Outcome, Queue,
     store::{self, Ending, Guard},
 };
-use akhar_tests::{Form, Stack, http::send, images::fixture_of, monitor, ops::Operator, queue, until};
+use akhar_tests::{
+    Form, Stack,
+    http::send,
+    images::fixture_of,
+    models::{ID, Models, OPERATION},
+    monitor,
+    ops::Operator,
+    queue, until,
+};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -145,6 +153,83 @@ async fn heartbeat(stack: &Stack, name: &str) -> Value {
     let workers = stack.akhar_json(&["workers", "list"]).await;
     let worker = workers.as_array().expect("workers").iter().find(|worker| worker["name"] == name);
     worker.expect("the worker")["seen_at"].clone()
+}
+
+#[tokio::test]
+async fn operators_see_which_workers_serve_which_models() {
+    let world = Models::with_all_bundled().await;
+    let bundled =
+        ("AKHAR_MODELS_DIR".to_owned(), akhar_tests::stack::models().to_string_lossy().into_owned());
+    let mut stack = Stack::with().models(&world.folder.join("models")).start().await;
+    stack.workers[0].allow_memory(1200.0); // it loads a second set of models beside the first
+    stack.add_worker_with(&[bundled]).await;
+    // A worker whose heartbeats have stopped serves nothing.
+    sqlx::query(
+        "insert into workers (name, seen_at, models)
+         select 'dead', now() - interval '1 hour', jsonb_set(models, '{0,version}', '\"other\"') from workers limit 1",
+    )
+    .execute(&stack.db)
+    .await
+    .expect("a worker");
+    let viewer = stack.keys(&["create", "--name", "viewer", "--role", "view"]).await;
+    let served = async |stack: &Stack| -> Vec<Value> {
+        let answer = send(stack.anonymous("GET", "/v1/admin/models").bearer_auth(&viewer)).await.json();
+        answer["models"].as_array().expect("models").clone()
+    };
+    let of_digits = |models: &[Value]| -> Vec<Value> {
+        models.iter().filter(|model| model["operation"] == OPERATION).cloned().collect()
+    };
+    let first = served(&stack).await;
+    assert_eq!(stack.akhar_json(&["workers", "models"]).await, json!(first));
+    let languages = |operation: &str| -> Vec<Value> {
+        let of = first.iter().filter(|model| model["operation"] == operation);
+        of.map(|model| model["language"].clone()).collect()
+    };
+    assert_eq!(languages("speech-recognition"), [json!("en"), json!("pa")]);
+    assert_eq!(languages("handwriting-generator"), [json!(null)]);
+    for model in &first {
+        assert_eq!((&model["is_mixed"], model["workers"].as_array().map(Vec::len)), (&json!(false), Some(2)));
+        assert_eq!(model["version"].as_str().map(str::len), Some(12), "{model}");
+    }
+    let operator = Operator::signed_in(&stack).await;
+    assert!(!operator.get("/ops").await.text().contains("differs between workers"));
+
+    world.done(&["pull", ID]).await;
+    world.done(&["use", OPERATION, ID]).await;
+    until("one worker has another model", async || {
+        (of_digits(&served(&stack).await).len() == 2).then_some(())
+    })
+    .await;
+    let now = served(&stack).await;
+    assert_eq!(stack.akhar_json(&["workers", "models"]).await, json!(now));
+    let digits = of_digits(&now);
+    assert_eq!((&digits[0]["id"], &digits[1]["id"]), (&json!(ID), &json!("digits-pa")));
+    assert_ne!(digits[0]["workers"], digits[1]["workers"]);
+    for model in &now {
+        let is_of_digits = model["operation"] == OPERATION;
+        let n_workers = model["workers"].as_array().map(Vec::len);
+        assert_eq!(
+            (&model["is_mixed"], n_workers),
+            (&json!(is_of_digits), Some(2 - usize::from(is_of_digits)))
+        );
+    }
+    let table = stack.akhar(&["workers", "models"]).await;
+    let row = table.lines().find(|line| line.contains(ID)).expect("a row");
+    assert!(
+        row.contains("yes") && row.ends_with(digits[0]["workers"][0].as_str().expect("a name")),
+        "{table}"
+    );
+    until("the operations page says so", async || {
+        let page = operator.get("/ops").await.text();
+        (page.matches("differs between workers").count() == 2 && page.contains(ID)).then_some(())
+    })
+    .await;
+
+    world.done(&["use", OPERATION, "bundled"]).await;
+    until("both have the same again", async || (of_digits(&served(&stack).await).len() == 1).then_some(()))
+        .await;
+    let then = served(&stack).await;
+    assert!(then.iter().all(|model| model["is_mixed"] == false), "{then:?}");
 }
 
 #[tokio::test]

@@ -179,7 +179,7 @@ async fn other_parsers_read_any_text_in_subtitles() {
     };
     let segments = (0..).zip(&texts).map(segment).collect();
     // A worker's part: claims both jobs and ends them with these segments and with none.
-    store::beat(&stack.db, "worker").await.expect("a heartbeat");
+    store::beat(&stack.db, "worker", &[]).await.expect("a heartbeat");
     let claimed =
         store::claim(&stack.db, "worker", &[FreePlaces::any(Queue::Speech, 2)]).await.expect("a claim");
     for (job, segments) in [(spoken, segments), (silent, Vec::new())] {

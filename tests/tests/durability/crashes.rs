@@ -55,11 +55,11 @@ async fn a_worker_killed_while_it_runs_a_job_is_replaced() {
     record_ends(&stack.db).await;
     let job = submit(&stack).await;
     // A worker that claims a job and then dies.
-    store::beat(&stack.db, "dead-worker").await.expect("a heartbeat");
+    store::beat(&stack.db, "dead-worker", &[]).await.expect("a heartbeat");
     let fence = claim(&stack.db, "dead-worker").await.expect("it is queued");
     assert_eq!(fence, Fence { job: JobId(job), attempt: 1 });
     stack.add_worker().await;
-    store::beat(&stack.db, "dead-worker").await.expect("the last heartbeat");
+    store::beat(&stack.db, "dead-worker", &[]).await.expect("the last heartbeat");
     recovers(&stack, job, Instant::now()).await;
     let late = end(&stack.db, fence, "late").await;
     assert!(!late, "a late answer of the dead worker counted");
@@ -173,7 +173,7 @@ async fn workers_whose_heartbeats_do_not_arrive_do_not_declare_each_other_dead()
         let mut ticks = interval(Duration::from_millis(200));
         loop {
             ticks.tick().await;
-            store::beat(&db, "living").await.expect("a heartbeat");
+            store::beat(&db, "living", &[]).await.expect("a heartbeat");
         }
     });
     claim(&stack.db, "living").await.expect("it is queued");

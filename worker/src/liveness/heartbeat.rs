@@ -1,6 +1,6 @@
 //! Writes this worker's heartbeats to the database, and reads from it whether the worker may claim jobs.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use akhar_jobs::{backend::HeldByQueue, store};
 use sqlx::PgPool;
@@ -9,6 +9,8 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval},
 };
 use tokio_util::sync::CancellationToken;
+
+use crate::models::Models;
 
 /// The time between two heartbeats.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -26,6 +28,7 @@ const MAX_GAP: Duration = Duration::from_secs(2);
 pub(crate) async fn heartbeat(
     db: PgPool,
     worker: String,
+    models: Arc<Models>,
     held: HeldByQueue,
     written: watch::Sender<u32>,
     stop: CancellationToken,
@@ -38,7 +41,7 @@ pub(crate) async fn heartbeat(
             _ = ticks.tick() => (),
             () = stop.cancelled() => return,
         }
-        match store::beat(&db, &worker).await {
+        match store::beat(&db, &worker, &models.loaded()).await {
             Ok(orders) => {
                 held.apply(&orders);
                 let was_gap = last.elapsed() > MAX_GAP;

@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use akhar_jobs::store::{self, AccountGroup, PanjabiTexts, QueueLoad, QueueMode, WorkerRow, WorkerState};
+use akhar_jobs::store::{
+    self, AccountGroup, PanjabiTexts, QueueLoad, QueueMode, ServedModel, WorkerRow, WorkerState,
+};
 use akhar_platform::database::{is_storage_full, write_temporary_files};
 use chrono::{DateTime, Utc};
 use sqlx::PgPool;
@@ -41,6 +43,8 @@ pub(super) struct Overview {
     pub(super) queues: Vec<QueueLoad>,
     /// The workers.
     pub(super) workers: Vec<WorkerRow>,
+    /// The models that they serve.
+    pub(super) models: Vec<ServedModel>,
     /// The newest groups of jobs that have not ended.
     pub(super) groups: Vec<AccountGroup>,
     /// Whether the disk of Postgres is full.
@@ -83,7 +87,8 @@ impl Overview {
             Err(error) if is_storage_full(&error) => true,
             written => written.map(|()| false)?,
         };
-        Ok(Self { queues, workers, groups, is_storage_full, n_kept: kept.n_jobs, texts, at: kept.at })
+        let models = store::served_models(&workers);
+        Ok(Self { queues, workers, models, groups, is_storage_full, n_kept: kept.n_jobs, texts, at: kept.at })
     }
 
     /// What needs attention, the worst first.
@@ -161,11 +166,22 @@ impl Live {
 
 #[cfg(test)]
 mod tests {
+    use sqlx::types::Json;
+
     use super::*;
 
     fn worker(is_alive: bool, is_draining: bool, n_jobs: i64) -> WorkerRow {
         let at = DateTime::UNIX_EPOCH;
-        WorkerRow { name: "w".to_owned(), started_at: at, seen_at: at, is_alive, is_draining, n_jobs }
+        WorkerRow {
+            name: "w".to_owned(),
+            started_at: at,
+            seen_at: at,
+            is_alive,
+            is_draining,
+            n_jobs,
+            models: Json(Vec::new()),
+            models_since: at,
+        }
     }
 
     #[test]
@@ -182,6 +198,7 @@ mod tests {
         let overview = |queues, workers| Overview {
             queues,
             workers,
+            models: Vec::new(),
             groups: Vec::new(),
             is_storage_full: false,
             n_kept: 0,

@@ -1,9 +1,11 @@
-//! `/ops`: queues and workers, with buttons that pause, drain and resume them.
+//! `/ops`: queues and workers with their models, and buttons that pause, drain and resume them.
 
 use akhar_accounts::Action;
 use akhar_jobs::{
     Queue,
-    store::{self, AccountGroup, Group, MAX_COUNTED, QueueLoad, QueueMode, WorkerRow, WorkerState},
+    store::{
+        self, AccountGroup, Group, MAX_COUNTED, QueueLoad, QueueMode, ServedModel, WorkerRow, WorkerState,
+    },
 };
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
@@ -43,6 +45,7 @@ pub(super) async fn handle(
         div #alerts role="status" { (alerts(&overview, text)) }
         section { (queues(&operator, &overview, text)) }
         section { (workers(&operator, &overview, text)) }
+        @if !overview.models.is_empty() { section { (models(&overview, text)) } }
         @if !overview.groups.is_empty() { section { (groups(&overview, text)) } }
         section { (history::section(&minutes, overview.at, text)) }
         p.hint { (text.overview.kept) " " span #kept { (kept(&overview, text)) } }
@@ -76,9 +79,10 @@ pub(super) fn alert_text(alert: &Alert, text: &Text) -> String {
 pub(super) fn layout_of(overview: &Overview) -> String {
     let queues = overview.queues.iter().map(|queue| format!("{}={}", queue.queue, queue.mode.name()));
     let workers = overview.workers.iter().map(|worker| format!("{}={:?}", worker.name, worker.state()));
+    let models = overview.models.iter().map(|of| format!("{}@{}", of.model.version, of.workers.join(",")));
     let groups = overview.groups.iter().map(|of| format!("{}@{:?}", of.group.name.as_str(), of.account));
     let alerts = overview.alerts().into_iter().map(|alert| format!("{alert:?}"));
-    queues.chain(workers).chain(groups).chain(alerts).collect::<Vec<_>>().join(" ")
+    queues.chain(workers).chain(models).chain(groups).chain(alerts).collect::<Vec<_>>().join(" ")
 }
 
 /// The numbers of the page.
@@ -189,6 +193,25 @@ fn workers(operator: &Operator, overview: &Overview, text: &Text) -> Markup {
             p { (text.overview.no_workers) }
         } @else { (layout::table(text.overview.workers, heads, &rows)) }
     }
+}
+
+/// The models of the workers. Those that differ between workers name theirs.
+fn models(overview: &Overview, text: &Text) -> Markup {
+    let heads = &text.overview.model_heads;
+    let rows = html! {
+        @for ServedModel { model, workers, since, is_mixed } in &overview.models {
+            (layout::row(heads, &[
+                html! { (model.operation) @if let Some(language) = &model.language { " (" (language) ")" } },
+                html! { (model.id) },
+                html! { code { (model.version) } @if *is_mixed { " " span.state.warn { (text.overview.mixed) } } },
+                html! {
+                    @if *is_mixed { code { (workers.join(", ")) } } @else { (workers.len()) }
+                },
+                super::format::time(*since),
+            ]))
+        }
+    };
+    layout::table(text.overview.models, heads, &rows)
 }
 
 fn groups(overview: &Overview, text: &Text) -> Markup {

@@ -64,6 +64,9 @@ pub(in crate::ui::ops) const ENGLISH: Text = Text {
         workers: "Workers",
         worker_heads: ["Worker", "State", "Heartbeat", "Jobs", "Started", "Change"],
         no_workers: "No worker is connected to the database.",
+        models: "Models",
+        model_heads: ["Operation", "Model", "Version", "Workers", "Loaded"],
+        mixed: "differs between workers",
         groups: "Groups that have not ended",
         group_heads: [
             "Group",

@@ -40,6 +40,7 @@ texts! {
     /// Queues and workers.
     OverviewTexts {
         queues: Words, queue_heads: [Words; 8], workers: Words, worker_heads: [Words; 6], no_workers: Words,
+        models: Words, model_heads: [Words; 5], mixed: Words,
         groups: Words, group_heads: [Words; 8],
         kept: Words, about: Words, live: Words, lost: Words,
     }

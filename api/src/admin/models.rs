@@ -1,0 +1,47 @@
+//! `GET /v1/admin/models`: responds with the models that the workers serve.
+
+use akhar_client::AdminModelsBody;
+use axum::{
+    Json,
+    extract::State,
+    http::Uri,
+    response::{IntoResponse as _, Response},
+};
+
+use super::{documents, operator::Operator};
+use crate::{
+    app::App,
+    http::{context::RequestContext, representation::Representation},
+    input::{names::unknown, query},
+    problems::{Problem, responses::problems},
+};
+
+problems! {
+    /// The problems of listing models.
+    ModelsProblems at "/v1/admin/models", [unknown("query parameter", "limit", &[])] => Unauthorized, OutOfScope, Forbidden, NotAcceptable,
+    InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
+}
+
+/// Responds with the models.
+#[utoipa::path(
+    get,
+    path = "/v1/admin/models",
+    operation_id = "admin-list-models",
+    tag = "admin",
+    summary = "List the models that workers serve, with their versions",
+    description = "Has each model for each operation and language that it serves, with the workers whose heartbeats come. While \
+        workers have different models for the same, as in a rollout, these are marked as mixed.",
+    responses((status = 200, description = "The models.", body = AdminModelsBody), ModelsProblems),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn list(
+    State(app): State<App>,
+    _operator: Operator,
+    context: RequestContext,
+    uri: Uri,
+) -> Result<Response, Problem> {
+    context.negotiate(Representation::JSON)?;
+    Problem::reject_if_any(query::unexpected(&uri))?;
+    let models = documents::models(&app.database.pool).await?;
+    Ok(Json(AdminModelsBody { models }).into_response())
+}
