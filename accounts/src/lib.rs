@@ -5,6 +5,7 @@
 //! key is `ak_`, a prefix of 8 characters, `_`, and 32 random bytes in base62. Only the SHA-256 of a key is stored. A key can
 //! have tokens, which begin with `at_`: short-lived keys for web pages.
 
+mod account_list;
 pub mod audit;
 mod caller_urls;
 pub mod idempotency;
@@ -17,6 +18,7 @@ pub mod tokens;
 mod webhook_secret;
 pub mod webhooks;
 
+pub use account_list::{ListedAccount, list_accounts};
 pub use audit::{Action, Actor, ChangeError, Forbidden};
 pub use caller_urls::{CallerUrl, CallerUrlError, MAX_URL_BYTES, UrlRules};
 pub use keys::{KeyError, KeyInfo, ListedKey, NewAccount, WorkingKey};

@@ -44,11 +44,11 @@ pub mod subtitles;
 
 pub use bodies::{
     admin::{
-        AdminAttemptBody, AdminAuditBody, AdminAuditRowBody, AdminChangedBody, AdminJobBody,
-        AdminJobCountsBody, AdminJobGroupBody, AdminJobLifeBody, AdminJobsBody, AdminKeyBody, AdminKeysBody,
-        AdminLoadBody, AdminModelBody, AdminModelsBody, AdminNewKeyBody, AdminQueueBody, AdminQueueJobsBody,
-        AdminQueueLoadBody, AdminQueuesBody, AdminRedeliveredBody, AdminWebhookBody, AdminWebhooksBody,
-        AdminWorkerBody, AdminWorkersBody,
+        AdminAccountBody, AdminAccountsBody, AdminAttemptBody, AdminAuditBody, AdminAuditRowBody,
+        AdminChangedBody, AdminJobBody, AdminJobCountsBody, AdminJobGroupBody, AdminJobLifeBody,
+        AdminJobsBody, AdminKeyBody, AdminKeysBody, AdminLoadBody, AdminModelBody, AdminModelsBody,
+        AdminNewKeyBody, AdminQueueBody, AdminQueueJobsBody, AdminQueueLoadBody, AdminQueuesBody,
+        AdminRedeliveredBody, AdminWebhookBody, AdminWebhooksBody, AdminWorkerBody, AdminWorkersBody,
     },
     event::{GroupEventBody, GroupEventName, JobEventBody, JobEventName, ProgressEventBody, StateEventBody},
     group::{GroupBody, GroupsBody},

@@ -1,21 +1,21 @@
 //! The documents that operators get, made from what the statements return. The routes and the commands share them.
 
 use akhar_accounts::{
-    Actor, ChangeError, KeyError, KeyInfo, ListedKey, NewKey,
+    Actor, ChangeError, KeyError, KeyInfo, ListedAccount, ListedKey, NewKey,
     audit::{self, AuditFilter, AuditRow},
-    keys,
+    keys, list_accounts,
 };
 use akhar_client::{
-    AdminAttemptBody, AdminAuditBody, AdminAuditRowBody, AdminJobBody, AdminJobGroupBody, AdminJobLifeBody,
-    AdminKeyBody, AdminKeysBody, AdminLoadBody, AdminModelBody, AdminNewKeyBody, AdminQueueBody,
-    AdminQueueJobsBody, AdminQueueLoadBody, AdminRedeliveredBody, AdminWebhookBody, AdminWebhooksBody,
-    AdminWorkerBody,
+    AdminAccountBody, AdminAccountsBody, AdminAttemptBody, AdminAuditBody, AdminAuditRowBody, AdminJobBody,
+    AdminJobGroupBody, AdminJobLifeBody, AdminKeyBody, AdminKeysBody, AdminLoadBody, AdminModelBody,
+    AdminNewKeyBody, AdminQueueBody, AdminQueueJobsBody, AdminQueueLoadBody, AdminRedeliveredBody,
+    AdminWebhookBody, AdminWebhooksBody, AdminWorkerBody,
 };
 use akhar_jobs::{
     JobId, JobState,
     store::{
-        self, DeliveryState, FailedAttempt, JobGroup, JobSearch, JobSummary, ListedDelivery, QueueLoad,
-        ServedModel, WorkerRow,
+        self, AccountJobs, DeliveryState, FailedAttempt, JobGroup, JobSearch, JobSummary, ListedDelivery,
+        QueueLoad, ServedModel, WorkerRow,
     },
 };
 use sqlx::PgPool;
@@ -25,6 +25,40 @@ use crate::{
     outcomes::document::state as state_body,
     page::{cut, more},
 };
+
+/// A page of at most `limit` accounts, the newest first: those that were made before the account `before`.
+pub async fn accounts(
+    db: &PgPool,
+    before: Option<Uuid>,
+    limit: u8,
+) -> Result<AdminAccountsBody, sqlx::Error> {
+    let mut found = list_accounts(db, before, more(limit)).await?;
+    let next = cut(&mut found, limit, |account| account.id);
+    let ids: Vec<Uuid> = found.iter().map(|account| account.id).collect();
+    let jobs = store::jobs_of_accounts(db, &ids).await?;
+    let accounts = found.into_iter().map(|found| {
+        let jobs = jobs.iter().find(|jobs| jobs.account_id == found.id);
+        account(found, jobs)
+    });
+    Ok(AdminAccountsBody { accounts: accounts.collect(), next })
+}
+
+fn account(account: ListedAccount, jobs: Option<&AccountJobs>) -> AdminAccountBody {
+    AdminAccountBody {
+        id: account.id,
+        name: account.name,
+        created_at: account.created_at,
+        n_keys: account.n_keys,
+        rpm: account.quotas.requests_per_minute,
+        max_queued: account.quotas.max_queued,
+        audio_minutes: account.quotas.audio_minutes_per_day,
+        retain_s: account.quotas.retention.retain_s,
+        max_retain_s: account.quotas.retention.max_retain_s,
+        webhook_url: account.webhook_url,
+        queued: jobs.map_or(0, |jobs| jobs.n_queued),
+        running: jobs.map_or(0, |jobs| jobs.n_running),
+    }
+}
 
 /// A page of at most `limit` keys, the newest first: those that were created before the key `before`.
 pub async fn keys(db: &PgPool, before: Option<Uuid>, limit: u8) -> Result<AdminKeysBody, KeyError> {

@@ -1,6 +1,7 @@
-//! The routes for operators, below `/v1/admin/`: keys, queues, workers and their models, jobs of all accounts, webhooks, and the audit
+//! The routes for operators, below `/v1/admin/`: accounts, keys, queues, workers and their models, jobs of all accounts, webhooks, and the audit
 //! trail. They have the statements of the commands and of the operations page.
 
+mod accounts;
 mod audit;
 pub mod documents;
 mod jobs;
@@ -28,6 +29,7 @@ use crate::{
 /// The routes.
 pub(crate) fn routes() -> Router<App> {
     Router::new()
+        .route("/v1/admin/accounts", get(accounts::list))
         .route("/v1/admin/keys", get(keys::list).post(keys::create))
         .route("/v1/admin/keys/{prefix}", delete(keys::revoke))
         .route("/v1/admin/keys/{prefix}/quotas", put(keys::limit))
@@ -51,6 +53,7 @@ pub(crate) fn routes() -> Router<App> {
 pub(crate) fn document() -> utoipa::openapi::OpenApi {
     #[derive(OpenApi)]
     #[openapi(paths(
+        accounts::list,
         keys::list,
         keys::create,
         keys::revoke,

@@ -1,4 +1,4 @@
-//! What operators see and change: keys, queues, workers, jobs of all accounts, and the audit trail.
+//! What operators see and change: accounts, keys, queues, workers, jobs of all accounts, and the audit trail.
 
 use std::fmt;
 
@@ -7,6 +7,48 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::job::JobState;
+
+/// An account, with its quotas and its jobs that have not ended.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AdminAccount))]
+pub struct AdminAccountBody {
+    /// Its id.
+    pub id: Uuid,
+    /// The name that the operator gave it.
+    pub name: String,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// The number of its keys that work.
+    pub n_keys: i64,
+    /// Requests in a minute, in each api process.
+    pub rpm: Option<i32>,
+    /// Jobs that may wait in each queue.
+    pub max_queued: Option<i32>,
+    /// Minutes of recordings in a day (UTC).
+    pub audio_minutes: Option<i32>,
+    /// Seconds for which ended jobs are kept if a request does not say so.
+    pub retain_s: Option<i32>,
+    /// The most seconds for which a request may have its job kept.
+    pub max_retain_s: Option<i32>,
+    /// Where the ends of its jobs are announced if a request does not say so.
+    pub webhook_url: Option<String>,
+    /// The number of its jobs that wait: 1,001 if there are more than 1,000.
+    pub queued: i64,
+    /// The number of its jobs that run.
+    pub running: i64,
+}
+
+/// A page of accounts.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AdminAccounts))]
+pub struct AdminAccountsBody {
+    /// The accounts, the newest first.
+    pub accounts: Vec<AdminAccountBody>,
+    /// The value of `before` for the next page. Present only if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub next: Option<Uuid>,
+}
 
 /// A key, with the quotas and the webhook of its account. The key itself is not known.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -59,8 +59,8 @@ pub use operators::{
     Change, ErrorCount, FailedAttempt, JobGroup, change_jobs, count_jobs, errors, failed_attempts,
 };
 pub use overview::{
-    AccountUse, Kept, MAX_COUNTED, PanjabiTexts, QueueLoad, StateCounts, kept, panjabi_texts, queue_loads,
-    state_counts, use_of_accounts,
+    AccountJobs, AccountUse, Kept, MAX_COUNTED, PanjabiTexts, QueueLoad, StateCounts, jobs_of_accounts, kept,
+    panjabi_texts, queue_loads, state_counts, use_of_accounts,
 };
 pub use progress::note_progress;
 pub use requeue::{Requeue, requeue};

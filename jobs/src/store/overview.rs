@@ -203,6 +203,37 @@ pub async fn use_of_accounts(db: &PgPool, accounts: &[Uuid]) -> Result<Vec<Accou
     .await
 }
 
+/// The jobs of an account that have not ended.
+#[derive(Debug, Clone, Copy, sqlx::FromRow)]
+pub struct AccountJobs {
+    /// The account.
+    pub account_id: Uuid,
+    /// Jobs that wait: 1,001 for more than 1,000.
+    pub n_queued: i64,
+    /// Jobs that run.
+    pub n_running: i64,
+}
+
+/// The jobs of these accounts that have not ended.
+pub async fn jobs_of_accounts(db: &PgPool, accounts: &[Uuid]) -> Result<Vec<AccountJobs>, sqlx::Error> {
+    sqlx::query_as(
+        "with running as materialized (
+             select account_id, count(*) as n from jobs where state = 'running' group by account_id)
+         select a.id as account_id,
+             (select count(*) from (
+                 select from unnest($2::text[]) as q (queue), lateral (
+                     select from jobs j where j.queue = q.queue and j.account_id = a.id and j.state like 'queued'
+                     limit 1001) as waiting
+                 limit 1001) as counted) as n_queued,
+             coalesce((select n from running r where r.account_id = a.id), 0) as n_running
+         from unnest($1::uuid[]) as a (id)",
+    )
+    .bind(accounts)
+    .bind(crate::Queue::ALL.map(crate::Queue::name))
+    .fetch_all(db)
+    .await
+}
+
 /// The lowest id of a job that was accepted less than an hour ago.
 fn hour_ago() -> Uuid {
     let ms = Utc::now().timestamp_millis().saturating_sub(3_600_000);

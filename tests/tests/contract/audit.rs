@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use akhar_accounts::{Action, Role};
+use akhar_jobs::{FreePlaces, Queue, store};
 use akhar_tests::{Answer, Form, Stack, http::send, images::fixture_of, ops::Operator, until};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -436,6 +437,35 @@ async fn the_admin_api_lists_pages_of_keys_jobs_and_changes() {
     assert_eq!(post("/v1/admin/keys/nobody00/rotate", json!({})).await.problem(404).slug, "not-found");
     let wrong = post("/v1/admin/keys", json!({"name": "x", "webhook": "https://127.0.0.1/"})).await;
     assert_eq!(wrong.problem(422).errors(), [("webhook".to_owned(), "not_allowed".to_owned())].into());
+}
+
+#[tokio::test]
+async fn the_admin_api_lists_accounts_with_their_keys_quotas_and_jobs() {
+    let stack = Stack::with().workers(0).start().await;
+    let viewer = stack.keys(&["create", "--name", "viewer", "--role", "view"]).await;
+    let other = stack.keys(&["create", "--name", "other", "--rpm", "60", "--max-queued", "7"]).await;
+    stack.keys(&["rotate", &other[3..11], "--overlap", "1h"]).await;
+    for _ in 0..3 {
+        submit(&stack).await;
+    }
+    let claimed = store::claim(&stack.db, "w1", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
+    assert_eq!(claimed.len(), 1);
+    let get = async |path: &str| send(stack.anonymous("GET", path).bearer_auth(&viewer)).await;
+    let first = get("/v1/admin/accounts?limit=2").await.json();
+    let (newest, next) = (&first["accounts"][0], first["next"].as_str().expect("a next page"));
+    assert_eq!(
+        (&newest["name"], &newest["n_keys"], &newest["rpm"]),
+        (&json!("other"), &json!(2), &json!(60))
+    );
+    assert_eq!((&newest["max_queued"], &newest["retain_s"]), (&json!(7), &Value::Null));
+    assert_eq!((&newest["queued"], &newest["running"]), (&json!(0), &json!(0)));
+    let second = get(&format!("/v1/admin/accounts?limit=2&before={next}")).await.json();
+    let oldest = &second["accounts"][0];
+    assert_eq!((&oldest["name"], &oldest["n_keys"], second.get("next")), (&json!("test"), &json!(1), None));
+    assert_eq!((&oldest["queued"], &oldest["running"]), (&json!(2), &json!(1)));
+    stack.keys(&["revoke", &stack.key[3..11]]).await;
+    let all = get("/v1/admin/accounts").await.json();
+    assert_eq!((&all["accounts"][2]["name"], &all["accounts"][2]["n_keys"]), (&json!("test"), &json!(0)));
 }
 
 #[tokio::test]
