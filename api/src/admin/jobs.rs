@@ -60,27 +60,40 @@ const DEFAULT_LIMIT: u8 = 20;
 /// The most jobs that one request changes.
 const MAX_CHANGED: usize = 10_000;
 
-fields! {
+/// Fields with the conditions on jobs among them: after the first ones, before the last ones.
+macro_rules! fields_with_conditions {
+    ($(#[doc = $about:literal])+ $name:ident { $($first:tt)* } { $($last:tt)* }) => {
+        fields! {
+            $(#[doc = $about])+
+            $name {
+                $($first)*
+                /// Only jobs in this state.
+                state: JobState = field("state"),
+                /// Only jobs in this queue.
+                queue: Queue = field("queue"),
+                /// Only jobs of this operation.
+                operation: Operation = field("operation"),
+                /// Only jobs of the account with this name or id, or of the key with this prefix.
+                account: Text = field("account"),
+                /// Only jobs of the group with this name.
+                group: GroupName = field("group"),
+                /// Only jobs that the request with this id made.
+                request_id: Text = field("request-id"),
+                /// Only jobs whose last attempt failed with exactly this error.
+                error: Text = field("error"),
+                /// Only jobs that were accepted at least so many seconds ago.
+                older_than_s: AtLeast<0> = field("older-than-s"),
+                /// Only jobs that ended at least so many seconds ago.
+                ended_before_s: AtLeast<0> = field("ended-before-s"),
+                $($last)*
+            }
+        }
+    };
+}
+
+fields_with_conditions! {
     /// The parameters of the list.
-    JobsQuery {
-        /// Only jobs in this state.
-        state: JobState = field("state"),
-        /// Only jobs in this queue.
-        queue: Queue = field("queue"),
-        /// Only jobs of this operation.
-        operation: Operation = field("operation"),
-        /// Only jobs of the account with this name or id, or of the key with this prefix.
-        account: Text = field("account"),
-        /// Only jobs of the group with this name.
-        group: GroupName = field("group"),
-        /// Only jobs that the request with this id made.
-        request_id: Text = field("request-id"),
-        /// Only jobs whose last attempt failed with exactly this error.
-        error: Text = field("error"),
-        /// Only jobs that were accepted at least so many seconds ago.
-        older_than_s: AtLeast<0> = field("older-than-s"),
-        /// Only jobs that ended at least so many seconds ago.
-        ended_before_s: AtLeast<0> = field("ended-before-s"),
+    JobsQuery {} {
         /// Where the page begins: `next` of the former page.
         from: Text = field("from"),
         /// The most jobs in the response. The default is 20.
@@ -88,33 +101,15 @@ fields! {
     }
 }
 
-fields! {
+fields_with_conditions! {
     /// The parameters of the counts.
-    CountQuery {
-        /// Only jobs in this state.
-        state: JobState = field("state"),
-        /// Only jobs in this queue.
-        queue: Queue = field("queue"),
-        /// Only jobs of this operation.
-        operation: Operation = field("operation"),
-        /// Only jobs of the account with this name or id, or of the key with this prefix.
-        account: Text = field("account"),
-        /// Only jobs of the group with this name.
-        group: GroupName = field("group"),
-        /// Only jobs that the request with this id made.
-        request_id: Text = field("request-id"),
-        /// Only jobs whose last attempt failed with exactly this error.
-        error: Text = field("error"),
-        /// Only jobs that were accepted at least so many seconds ago.
-        older_than_s: AtLeast<0> = field("older-than-s"),
-        /// Only jobs that ended at least so many seconds ago.
-        ended_before_s: AtLeast<0> = field("ended-before-s"),
+    CountQuery {} {
         /// Only jobs to which this change is possible.
         change: Change = field("change"),
     }
 }
 
-fields! {
+fields_with_conditions! {
     /// What is done to jobs, and to which. At least one condition must be there, or `all`.
     ChangeForm {
         /// `retry` returns jobs that the service failed to process to their queues, `cancel` cancels jobs that have not ended, `purge`
@@ -122,24 +117,7 @@ fields! {
         change: Change = field("change").required().wrong("delete"),
         /// Only these jobs, at most 1,000.
         ids: Vec<JobId> = field("ids"),
-        /// Only jobs in this state.
-        state: JobState = field("state"),
-        /// Only jobs in this queue.
-        queue: Queue = field("queue"),
-        /// Only jobs of this operation.
-        operation: Operation = field("operation"),
-        /// Only jobs of the account with this name or id, or of the key with this prefix.
-        account: Text = field("account"),
-        /// Only jobs of the group with this name.
-        group: GroupName = field("group"),
-        /// Only jobs that the request with this id made.
-        request_id: Text = field("request-id"),
-        /// Only jobs whose last attempt failed with exactly this error.
-        error: Text = field("error"),
-        /// Only jobs that were accepted at least so many seconds ago.
-        older_than_s: AtLeast<0> = field("older-than-s"),
-        /// Only jobs that ended at least so many seconds ago.
-        ended_before_s: AtLeast<0> = field("ended-before-s"),
+    } {
         /// Whether all jobs are meant if there is no condition.
         all: bool = field("all").or("false"),
         /// The most jobs that are changed, the oldest first. One request changes at most 10,000.
