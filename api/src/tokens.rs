@@ -18,7 +18,7 @@ use utoipa::OpenApi;
 use crate::{
     app::App,
     auth::caller::Caller,
-    http::{context::RequestContext, representation::Representation},
+    http::context::AcceptsJson,
     input::{
         field::{File, field},
         fields::{Fields as _, fields},
@@ -116,10 +116,9 @@ pub(crate) fn document() -> utoipa::openapi::OpenApi {
 pub(crate) async fn handle(
     State(app): State<App>,
     caller: Caller,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     form: Checked<TokenForm>,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     let Wanted { operation, origin, minutes } = form.fields;
     if !app.cors_origins.0.contains(&origin) {
         let origin = origin.as_str();

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{documents, operator::Operator};
 use crate::{
     app::App,
-    http::{context::RequestContext, representation::Representation},
+    http::context::AcceptsJson,
     input::{
         field::field,
         fields::{Fields as _, fields},
@@ -57,10 +57,9 @@ fields! {
 pub(crate) async fn list(
     State(app): State<App>,
     _operator: Operator,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     let AccountsQuery { before, limit } = query::parse(&uri)?;
     let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
     let body = retry_transient(|_| documents::accounts(app.database.lists(), before, limit)).await?;

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::{documents, operator::Operator, values::Text};
 use crate::{
     app::App,
-    http::{context::RequestContext, representation::Representation},
+    http::context::AcceptsJson,
     input::{
         field::field,
         fields::{Fields as _, fields},
@@ -62,10 +62,9 @@ fields! {
 pub(crate) async fn list(
     State(app): State<App>,
     _operator: Operator,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     let AuditQuery { action, actor, before, limit } = query::parse(&uri)?;
     let filter = AuditFilter { action, actor: actor.map(|actor| actor.0), before };
     let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);

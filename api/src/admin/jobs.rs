@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     app::App,
-    http::{context::RequestContext, representation::Representation},
+    http::context::AcceptsJson,
     input::{
         field::{File, field},
         fields::{Fields as _, fields},
@@ -218,10 +218,9 @@ impl Form for ChangeForm {
 pub(crate) async fn list(
     State(app): State<App>,
     _operator: Operator,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     let fields: JobsQuery = query::parse(&uri)?;
     let limit = fields.limit.map_or(DEFAULT_LIMIT, Bounded::get);
     let from = fields.from.and_then(|from| PageStart::parse(&from.0));
@@ -246,10 +245,9 @@ pub(crate) async fn list(
 pub(crate) async fn count(
     State(app): State<App>,
     _operator: Operator,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     let fields: CountQuery = query::parse(&uri)?;
     let change = fields.change.map(|change| (change, i64::MAX));
     let db = app.database.lists();
@@ -272,11 +270,10 @@ pub(crate) async fn count(
 pub(crate) async fn show(
     State(app): State<App>,
     _operator: Operator,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     JobPath(id): JobPath,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     Problem::reject_if_any(query::unexpected(&uri))?;
     let life = documents::job_life(&app.database.pool, id).await?;
     Ok(Json(life.ok_or(Problem::of(ProblemType::NotFound))?).into_response())
@@ -299,10 +296,9 @@ pub(crate) async fn show(
 pub(crate) async fn change(
     State(app): State<App>,
     operator: Operator,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     form: Checked<ChangeForm>,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     let Wanted { change, conditions, limit } = form.fields;
     let db = &app.database.pool;
     let search = conditions.resolve(db).await?;

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     app::App,
-    http::{context::RequestContext, representation::Representation},
+    http::context::AcceptsJson,
     input::{
         caller_url,
         field::{File, field},
@@ -192,10 +192,9 @@ fn seconds(s: i32) -> Duration {
 pub(crate) async fn list(
     State(app): State<App>,
     _operator: Operator,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     let KeysQuery { before, limit } = query::parse(&uri)?;
     let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
     let body = documents::keys(&app.database.pool, before, limit).await?;
@@ -216,10 +215,9 @@ pub(crate) async fn list(
 pub(crate) async fn create(
     State(app): State<App>,
     operator: Operator,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     form: Checked<NewKeyForm>,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     let (mut account, url) = form.fields;
     let account_webhook = url.map(|url| caller_url::parse("webhook", &url, &app.url_rules)).transpose();
     account.webhook = account_webhook.map_err(|violation| Problem::violations(vec![violation]))?;
@@ -264,11 +262,10 @@ pub(crate) async fn limit(
 pub(crate) async fn rotate(
     State(app): State<App>,
     operator: Operator,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     Name(prefix): Name,
     form: Checked<RotationForm>,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     let (info, key) = keys::rotate(&app.database.pool, &operator.actor, &prefix, form.fields).await?;
     Ok((StatusCode::CREATED, Json(documents::new_key(info, &key))).into_response())
 }

@@ -12,7 +12,7 @@ use axum::{
 use super::{documents, operator::Operator};
 use crate::{
     app::App,
-    http::{context::RequestContext, representation::Representation},
+    http::context::AcceptsJson,
     input::{names::unknown, query},
     problems::{Problem, responses::problems},
 };
@@ -37,10 +37,9 @@ problems! {
 pub(crate) async fn show(
     State(app): State<App>,
     _operator: Operator,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     Problem::reject_if_any(query::unexpected(&uri))?;
     Ok(Json(documents::load(&app.database.pool).await?).into_response())
 }

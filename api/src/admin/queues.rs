@@ -16,7 +16,7 @@ use serde_json::json;
 use super::{documents, name::Name, operator::Operator};
 use crate::{
     app::App,
-    http::{context::RequestContext, representation::Representation},
+    http::context::AcceptsJson,
     input::{
         field::{File, field},
         fields::{Fields as _, fields},
@@ -76,10 +76,9 @@ impl Form for ModeForm {
 pub(crate) async fn list(
     State(app): State<App>,
     _operator: Operator,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     Problem::reject_if_any(query::unexpected(&uri))?;
     let queues = documents::queues(&app.database.pool).await?;
     Ok(Json(AdminQueuesBody { queues }).into_response())

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::{documents, operator::Operator};
 use crate::{
     app::App,
-    http::{context::RequestContext, representation::Representation},
+    http::context::AcceptsJson,
     input::{
         field::{File, field},
         fields::{Fields as _, fields},
@@ -109,10 +109,9 @@ impl Form for RedeliverForm {
 pub(crate) async fn list(
     State(app): State<App>,
     _operator: Operator,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     let WebhooksQuery { state, before, limit } = query::parse(&uri)?;
     let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
     let body = retry_transient(|_| documents::webhooks(app.database.lists(), state, before, limit)).await?;
@@ -137,10 +136,9 @@ pub(crate) async fn list(
 pub(crate) async fn redeliver(
     State(app): State<App>,
     operator: Operator,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     form: Checked<RedeliverForm>,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     let db = &app.database.pool;
     let body: AdminRedeliveredBody = match form.fields {
         Wanted::Ids(ids) => documents::redeliver(db, &operator.actor, &ids).await?,

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{documents, name::Name, operator::Operator};
 use crate::{
     app::App,
-    http::{context::RequestContext, representation::Representation},
+    http::context::AcceptsJson,
     input::{
         field::{File, field},
         fields::{Fields as _, fields},
@@ -72,10 +72,9 @@ impl Form for DrainForm {
 pub(crate) async fn list(
     State(app): State<App>,
     _operator: Operator,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     Problem::reject_if_any(query::unexpected(&uri))?;
     let workers = store::list_workers(&app.database.pool).await?;
     let workers = workers.into_iter().map(documents::worker).collect();

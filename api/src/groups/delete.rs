@@ -13,7 +13,7 @@ use super::get::{GroupPath, PATH, body, find};
 use crate::{
     app::App,
     auth::caller::Caller,
-    http::{context::RequestContext, representation::Representation},
+    http::context::AcceptsJson,
     input::{
         field::field,
         fields::{Fields as _, fields},
@@ -61,11 +61,10 @@ fields! {
 pub(crate) async fn handle(
     State(app): State<App>,
     caller: Caller,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     GroupPath(name): GroupPath,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     let PurgeQuery { purge } = query::parse(&uri)?;
     find(&app, &caller, &name).await?;
     let (db, account_id) = (&app.database.pool, caller.account_id);

@@ -18,7 +18,7 @@ use utoipa::IntoParams;
 use crate::{
     app::App,
     auth::caller::Caller,
-    http::{context::RequestContext, representation::Representation},
+    http::context::AcceptsJson,
     input::{fields::Fields as _, names::quoted},
     jobs::get::{WaitQuery, wait},
     problems::{Problem, ProblemType, responses::problems},
@@ -99,11 +99,10 @@ pub(crate) fn body(group: Group) -> GroupBody {
 pub(crate) async fn handle(
     State(app): State<App>,
     caller: Caller,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     GroupPath(name): GroupPath,
     uri: Uri,
 ) -> Result<Json<GroupBody>, Problem> {
-    context.negotiate(Representation::JSON)?;
     let deadline = Instant::now() + wait(&uri)?;
     let revoked = caller.key.clone().revoked();
     tokio::select! {

@@ -8,7 +8,7 @@ use super::get::body;
 use crate::{
     app::App,
     auth::caller::Caller,
-    http::{context::RequestContext, representation::Representation},
+    http::context::AcceptsJson,
     input::{
         field::field,
         fields::{Fields as _, fields},
@@ -58,10 +58,9 @@ fields! {
 pub(crate) async fn handle(
     State(app): State<App>,
     caller: Caller,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     uri: Uri,
 ) -> Result<Json<GroupsBody>, Problem> {
-    context.negotiate(Representation::JSON)?;
     let GroupsQuery { after, limit } = query::parse(&uri)?;
     let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
     let list = |_| store::list_groups(app.database.lists(), caller.account_id, after.as_ref(), more(limit));

@@ -119,6 +119,23 @@ impl RequestContext {
     }
 }
 
+/// A request whose response can be JSON. Any other is refused with a 406 problem.
+#[derive(Debug)]
+pub(crate) struct AcceptsJson;
+
+impl<S> FromRequestParts<S> for AcceptsJson
+where
+    Arc<UrlRules>: FromRef<S>,
+    S: Sync,
+{
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let context = RequestContext::from_request_parts(parts, state).await?;
+        context.negotiate(Representation::JSON).map(|_| Self)
+    }
+}
+
 impl<S> FromRequestParts<S> for RequestContext
 where
     Arc<UrlRules>: FromRef<S>,

@@ -10,7 +10,7 @@ use axum::{
 use super::{models, options::Model};
 use crate::{
     auth::caller::Caller,
-    http::{context::RequestContext, representation::Representation},
+    http::context::AcceptsJson,
     input::{
         names::{quoted, unknown},
         query,
@@ -36,11 +36,10 @@ problems! {
 )]
 pub(crate) async fn handle(
     _caller: Caller,
-    context: RequestContext,
+    _accepts: AcceptsJson,
     uri: Uri,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
     Problem::reject_if_any(query::unexpected(&uri))?;
     let model = Model::ALL.into_iter().find(|model| model.id() == id).ok_or_else(|| {
         let known = Model::ALL.map(Model::id).join(", ");

@@ -10,7 +10,7 @@ use axum::{
 use super::options::Model;
 use crate::{
     auth::caller::Caller,
-    http::{context::RequestContext, representation::Representation},
+    http::context::AcceptsJson,
     input::{names::unknown, query},
     problems::{Problem, responses::problems},
 };
@@ -32,8 +32,7 @@ problems! {
     responses((status = 200, description = "The models.", body = ModelsBody), ModelsProblems),
     security(("bearer" = [])),
 )]
-pub(crate) async fn handle(_caller: Caller, context: RequestContext, uri: Uri) -> Result<Response, Problem> {
-    context.negotiate(Representation::JSON)?;
+pub(crate) async fn handle(_caller: Caller, _accepts: AcceptsJson, uri: Uri) -> Result<Response, Problem> {
     Problem::reject_if_any(query::unexpected(&uri))?;
     let data = Model::ALL.map(body).to_vec();
     Ok(Json(ModelsBody { object: "list".to_owned(), data }).into_response())
