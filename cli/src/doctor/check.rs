@@ -46,9 +46,9 @@ impl Check {
             Status::Warning => "warning",
             Status::Failed => "FAILED",
         };
-        let line = format!("{status:<8}  {:<12}  {}\n", self.name, self.found);
+        let line = format!("{status:<8}  {:<13}  {}\n", self.name, self.found);
         match &self.fix {
-            Some(fix) => format!("{line}{:>24}fix: {fix}\n", ""),
+            Some(fix) => format!("{line}{:>25}fix: {fix}\n", ""),
             None => line,
         }
     }
@@ -61,8 +61,8 @@ mod tests {
     #[test]
     fn a_line_has_the_status_and_the_fix_is_below_the_finding() {
         let check = Check::failed("schema", "it is 2 migrations behind", "run `akhar migrate`");
-        let text = "FAILED    schema        it is 2 migrations behind\n                        fix: run `akhar migrate`\n";
+        let text = "FAILED    schema         it is 2 migrations behind\n                         fix: run `akhar migrate`\n";
         assert_eq!(check.text(), text);
-        assert_eq!(Check::ok("clock", "same").text(), "ok        clock         same\n");
+        assert_eq!(Check::ok("clock", "same").text(), "ok        clock          same\n");
     }
 }
