@@ -1,17 +1,29 @@
 """The service that the tests ask: one for all, with a database of its own."""
 
 import os
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import running_service
 
 
 @pytest.fixture(scope="session")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[running_service.Service]:
-    folder = tmp_path_factory.mktemp("service")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder: Path = tmp_path_factory.mktemp("service")
     folder.chmod(0o755)  # Postgres runs as another user if this one is root
-    with running_service.served(
-        running_service.program(), {**os.environ, "AKHAR_DATA_DIR": str(folder / "data")}
-    ) as it:
+    return {**os.environ, "AKHAR_DATA_DIR": str(folder / "data")}
+
+
+@pytest.fixture(scope="session")
+def service(environment: dict[str, str]) -> Iterator[running_service.Service]:
+    with running_service.served(running_service.program(), environment) as it:
         yield it
+
+
+@pytest.fixture(scope="session")
+def operator_key(environment: dict[str, str]) -> str:
+    """The key of an operator who may do everything, in the database of the service that runs."""
+    create = [running_service.program(), "keys", "create", "--name", "operator", "--role", "admin"]
+    return subprocess.run(create, env=environment, check=True, capture_output=True, text=True).stdout.strip()

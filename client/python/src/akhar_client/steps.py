@@ -73,8 +73,9 @@ def raise_for_problem(got: httpx.Response) -> None:
 
 
 def document(request: Send, retries: Retries | None) -> Steps[Any]:
-    """The JSON document that answers a request."""
-    return (yield from response(request, retries)).json()
+    """The JSON document that answers a request, or None if the answer is empty."""
+    got = yield from response(request, retries)
+    return got.json() if got.content else None
 
 
 def get(path: str, params: Mapping[str, str | int] | None = None, accept: str = JSON) -> Send:
