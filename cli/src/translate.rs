@@ -3,9 +3,10 @@
 use std::io::{self, BufRead as _, BufReader, Read};
 
 use akhar_inference::{Registry, scripts, seq2seq::Translator};
+use akhar_jobs::{Language, Script};
 use akhar_platform::config::Config;
 
-use crate::{failure::Failure, language::Language, output, script::Script};
+use crate::{choices::named, failure::Failure, output};
 
 /// The operation name of translators in manifests.
 const OPERATION: &str = "translation";
@@ -15,17 +16,17 @@ const MAX_BATCH: usize = 16;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The language of the lines on standard input
-    #[arg(long)]
+    #[arg(long, value_parser = named(Language::ALL, Language::code))]
     from: Language,
     /// The language to translate into
-    #[arg(long)]
+    #[arg(long, value_parser = named(Language::ALL, Language::code))]
     to: Language,
     /// Write how likely each translation is about right (0 to 1) and a tab before it. Of an empty line, and of one that has
     /// nothing to translate, it is left out
     #[arg(long)]
     confidence: bool,
-    /// The script of translations into Panjabi
-    #[arg(long, default_value = "gurmukhi")]
+    /// The script of translations into Panjabi: Latin by ISO 15919 (paṃjābī), and Shahmukhi approximately, by rules
+    #[arg(long, default_value = "gurmukhi", value_parser = named(Script::ALL, Script::name))]
     script: Script,
 }
 

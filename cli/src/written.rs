@@ -3,16 +3,17 @@
 use std::io;
 
 use akhar_inference::speech::{self, WrittenForm};
+use akhar_jobs::{Digits, Language};
 
-use crate::{digits::Digits, failure::Failure, language::Language, output};
+use crate::{choices::named, failure::Failure, output};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The language of the lines on standard input
-    #[arg(long, default_value = "pa")]
+    #[arg(long, default_value = "pa", value_parser = named(Language::ALL, Language::code))]
     lang: Language,
     /// The digits of the lines that are printed
-    #[arg(long, default_value = "latin")]
+    #[arg(long, default_value = "latin", value_parser = named(Digits::ALL, Digits::name))]
     digits: Digits,
 }
 

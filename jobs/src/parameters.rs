@@ -107,7 +107,8 @@ impl Channels {
     }
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    const fn is_mixed(&self) -> bool {
+    /// Whether they are mixed.
+    pub const fn is_mixed(&self) -> bool {
         matches!(self, Self::Mixed)
     }
 }
@@ -158,7 +159,8 @@ impl Script {
     }
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    const fn is_gurmukhi(&self) -> bool {
+    /// Whether it is Gurmukhi, the usual one.
+    pub const fn is_gurmukhi(&self) -> bool {
         matches!(self, Self::Gurmukhi)
     }
 }

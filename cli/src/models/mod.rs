@@ -14,9 +14,10 @@ mod verify;
 
 use std::path::PathBuf;
 
+use akhar_jobs::Language;
 use akhar_platform::config::Config;
 
-use crate::{failure::Failure, language::Language};
+use crate::{choices::named, failure::Failure};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -51,7 +52,7 @@ pub(crate) enum Command {
         #[arg(required = true)]
         files: Vec<PathBuf>,
         /// The language that is spoken
-        #[arg(long, default_value = "pa")]
+        #[arg(long, default_value = "pa", value_parser = named(Language::ALL, Language::code))]
         lang: Language,
     },
     /// Choose the model for an operation. Running workers load it without a restart

@@ -11,6 +11,7 @@ use std::{
 };
 
 use akhar_inference::{Manifest, Registry, int8};
+use akhar_jobs::Language;
 use akhar_platform::config::Config;
 use bytes::Bytes;
 use indicatif::DecimalBytes;
@@ -20,7 +21,7 @@ use super::{
     lock::lock,
     speech::{Clip, OPERATION, Trial, id_width, language, loaded},
 };
-use crate::{failure::Failure, language::Language, output};
+use crate::{choices::named, failure::Failure, output};
 
 /// Each model transcribes each recording so often. The shortest time counts.
 const N_RUNS: usize = 3;
@@ -36,7 +37,7 @@ pub(crate) struct Comparison {
     #[arg(long = "clip", value_name = "FILE")]
     clips: Vec<PathBuf>,
     /// The language that is spoken. Without it, that of the model, or pa
-    #[arg(long)]
+    #[arg(long, value_parser = named(Language::ALL, Language::code))]
     lang: Option<Language>,
     /// Install the int8 model even if it is slower here or says something else
     #[arg(long)]
@@ -114,7 +115,7 @@ fn clips(files: &[PathBuf], lang: &str) -> Result<Vec<Clip>, Failure> {
     if !files.is_empty() {
         return files.iter().map(|file| Clip::open(file)).collect();
     }
-    if lang == Language::Pa.code() {
+    if lang == Language::Panjabi.code() {
         return Ok(vec![Clip::decode("the bundled recording".to_owned(), Bytes::from_static(SAMPLE))?]);
     }
     let what = "models quantize: the bundled recording is in Panjabi: name another one with --clip FILE";

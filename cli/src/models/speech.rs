@@ -9,11 +9,12 @@ use akhar_inference::{
     KeyTerms, Manifest,
     speech::{self, Chunker, Evidence, Joiner, SpeechModel, WindowInput, segments},
 };
+use akhar_jobs::Language;
 use akhar_platform::config::Config;
 use akhar_worker::Recording;
 use bytes::Bytes;
 
-use crate::{failure::Failure, language::Language, output, transcribe::seconds};
+use crate::{failure::Failure, output, transcribe::seconds};
 
 pub(super) const OPERATION: &str = "speech-recognition";
 
@@ -52,7 +53,7 @@ pub(super) fn language<'a>(
 ) -> Result<&'a str, Failure> {
     expect_speech(what, &model.id, &model.operation)?;
     let own = model.language.as_deref();
-    let Some(asked) = lang.map(Language::code) else { return Ok(own.unwrap_or(Language::Pa.code())) };
+    let Some(asked) = lang.map(Language::code) else { return Ok(own.unwrap_or(Language::Panjabi.code())) };
     match own {
         Some(only) if only != asked => {
             let id = &model.id;

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use akhar_inference::{Manifest, Registry};
+use akhar_jobs::Language;
 use akhar_platform::config::Config;
 
 use super::{
     error::failed,
     speech::{Clip, OPERATION, id_width, language, loaded},
 };
-use crate::{failure::Failure, language::Language};
+use crate::failure::Failure;
 
 pub(super) fn run(config: &Config, id: &str, lang: Language, files: &[PathBuf]) -> Result<(), Failure> {
     let registry = Registry::open(&config.models_dir)?;

@@ -9,6 +9,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use akhar_jobs::Language;
 use url::{Position, Url};
 
 use super::{
@@ -17,7 +18,7 @@ use super::{
     summary,
     untranscribed::{FAILURES, SKIPPED, Untranscribed},
 };
-use crate::{failure::Failure, language::Language};
+use crate::failure::Failure;
 
 /// The extensions of files that the server takes as they are.
 const SENT: [&str; 2] = ["mp3", "wav"];
@@ -238,7 +239,7 @@ impl Results {
         }
         let whole = path.file_stem().map_or(path, Path::new);
         let is_beside = || {
-            let is_translation = has_extension(whole, &Language::CODES);
+            let is_translation = has_extension(whole, &Language::ALL.map(Language::code));
             self.names.contains(whole.as_os_str())
                 || is_translation && whole.file_stem().is_some_and(|stem| self.names.contains(stem))
         };

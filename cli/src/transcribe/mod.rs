@@ -26,7 +26,7 @@ use std::{
     time::Duration,
 };
 
-use akhar_jobs::GroupName;
+use akhar_jobs::{Channels, Digits, GroupName, Script};
 use akhar_platform::{blocking::blocking, config::Config};
 use futures::{Stream, StreamExt as _, stream};
 use tokio::{
@@ -34,10 +34,7 @@ use tokio::{
     time::{MissedTickBehavior, interval, sleep},
 };
 
-use crate::{
-    channels::Channels, digits::Digits, elsewhere, failure::Failure, output, script::Script, serve::Embedded,
-    signals::Signals,
-};
+use crate::{choices::named, elsewhere, failure::Failure, output, serve::Embedded, signals::Signals};
 use batch::{Batch, Ended};
 pub(crate) use cut::seconds;
 use inputs::{Input, Inputs};
@@ -93,16 +90,17 @@ pub(crate) struct Arguments {
     #[arg(long)]
     written: bool,
     /// The digits of the text in this written form
-    #[arg(long)]
+    #[arg(long, value_parser = named(Digits::ALL, Digits::name))]
     digits: Option<Digits>,
-    /// The script of Panjabi. English does not change
-    #[arg(long, default_value = "gurmukhi")]
+    /// The script of Panjabi: Latin by ISO 15919 (paṃjābī), and Shahmukhi approximately, by rules. English does not change
+    #[arg(long, default_value = "gurmukhi", value_parser = named(Script::ALL, Script::name))]
     script: Script,
     /// Leave the text as it is spoken in the formats srt and vtt
     #[arg(long, conflicts_with_all = ["written", "digits"])]
     spoken: bool,
-    /// What becomes of the channels of a recording
-    #[arg(long, default_value = "mixed")]
+    /// Whether the channels of a recording are mixed into one, or each is transcribed by itself. Recordings that ffmpeg decodes
+    /// are mixed
+    #[arg(long, default_value = "mixed", value_parser = named(Channels::ALL, Channels::name))]
     channels: Channels,
     /// The most characters of a line in the formats srt and vtt
     #[arg(long, default_value = "42", value_parser = clap::value_parser!(u8).range(10..=200))]

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use akhar_client::{SpeechRequest, subtitles::Layout};
+use akhar_jobs::{Channels, Digits, Script};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::spoken::SpokenLanguage;
-use crate::{channels::Channels, digits::Digits, script::Script};
 
 /// A format of the results. The name is the extension of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]

@@ -1,9 +1,8 @@
 //! The language of recordings, or that each has its own, which is detected.
 
+use akhar_jobs::Language;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-
-use crate::language::Language;
 
 /// The name in requests of a language that is to be detected.
 pub(super) const AUTO: &str = "auto";
@@ -32,14 +31,15 @@ impl SpokenLanguage {
     /// The language, unless it is to be detected.
     pub(super) const fn named(self) -> Option<Language> {
         match self {
-            Self::Pa => Some(Language::Pa),
-            Self::En => Some(Language::En),
+            Self::Pa => Some(Language::Panjabi),
+            Self::En => Some(Language::English),
             Self::Auto => None,
         }
     }
 
     /// The codes of the languages that recordings may have.
     pub(super) fn codes(self) -> Vec<&'static str> {
-        self.named().map_or_else(|| Language::CODES.to_vec(), |language| vec![language.code()])
+        self.named()
+            .map_or_else(|| Language::ALL.map(Language::code).to_vec(), |language| vec![language.code()])
     }
 }
