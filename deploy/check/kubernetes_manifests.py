@@ -209,6 +209,8 @@ def check_pod(problems: Problems, document: Document, pod: Document) -> None:
     problems.expect(security["runAsNonRoot"] and security["runAsUser"] > 0, f"{name(document)}: runs as root")
     volumes = {volume["name"]: volume for volume in spec.get("volumes", [])}
     for volume in volumes.values():
+        if "emptyDir" in volume:
+            continue
         secret = volume.get("secret", {}).get("secretName")
         problems.expect(secret in SECRETS_FROM_OUTSIDE, f"{name(document)}: nothing makes the secret {secret}")
     for container in spec["containers"]:

@@ -39,4 +39,4 @@ pub use parameters::{
 pub use places::{FreePlaces, Places};
 pub use queue::{MAX_ATTEMPTS, Queue};
 pub use recording_url::RecordingUrl;
-pub use upload::{JobUpload, MAX_RECORDING_S, MediaType, Upload, UploadContent, UploadObject};
+pub use upload::{JobUpload, MAX_FETCHED_S, MAX_RECORDING_S, MediaType, Upload, UploadContent, UploadObject};

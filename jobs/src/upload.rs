@@ -5,8 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::places::LARGE_UPLOAD_BYTES;
 
-/// The longest recording that workers transcribe, seconds.
+/// The longest recording in a request that workers transcribe, seconds.
 pub const MAX_RECORDING_S: u32 = 3600;
+
+/// The longest recording that workers fetch and transcribe, seconds. It is read from disk, so its length needs no memory. But
+/// it has a place of its worker for as long as it is transcribed.
+pub const MAX_FETCHED_S: u32 = 4 * 3600;
 
 /// The media type of an upload, as found in its first bytes. The names are stored in rows: never rename one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,7 +15,7 @@ use crate::decode::{
 pub fn audio(bytes: Vec<u8>) {
     let media_type = certain_type(&bytes).unwrap_or(MediaType::Mp3);
     let upload = Upload { media_type, bytes: bytes.into() };
-    let Ok(mut audio) = Audio::open(upload, &AudioLimits::default(), None) else { return };
+    let Ok(mut audio) = Audio::open(upload.into(), &AudioLimits::default(), None) else { return };
     while let Ok(Some(samples)) = audio.next() {
         assert!(
             samples.iter().all(|sample| sample.is_finite()),

@@ -1,10 +1,11 @@
 //! Decodes a recording as a job does: for a program that cuts a long one into pieces before it sends them.
 
-use akhar_jobs::{MediaType, Upload};
+use akhar_jobs::MediaType;
 use bytes::Bytes;
 
 use crate::decode::{
     audio::{Audio, AudioLimits, certain_type},
+    job_file::{Content, JobFile},
     undecodable::Undecodable,
 };
 
@@ -24,7 +25,8 @@ impl Recording {
         let certain = certain_type(&bytes);
         let media_type = certain.unwrap_or(MediaType::Mp3);
         let limits = AudioLimits { max_seconds: MAX_SECONDS, ..AudioLimits::default() };
-        Audio::open(Upload { media_type, bytes }, &limits, channel).map(Self).map_err(|error| {
+        let file = JobFile { media_type, content: Content::Memory(bytes) };
+        Audio::open(file, &limits, channel).map(Self).map_err(|error| {
             if certain.is_some() || error.code != "undecodable" {
                 return error;
             }

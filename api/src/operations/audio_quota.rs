@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use akhar_jobs::{
-    JobId, MAX_RECORDING_S, MediaType, Operation,
+    JobId, MAX_FETCHED_S, MAX_RECORDING_S, MediaType, Operation,
     store::{self, AudioReservation},
 };
 
@@ -64,7 +64,7 @@ pub(super) async fn reserve(
 /// The greatest length that a recording can have, seconds. The exact one if its samples are not compressed. One that is not
 /// fetched yet may have any.
 fn greatest_length(source: &Source) -> f64 {
-    let Source::Sent(upload) = source else { return MAX_RECORDING_S.into() };
+    let Source::Sent(upload) = source else { return MAX_FETCHED_S.into() };
     let is_wav = upload.media_type == MediaType::Wav;
     let rate = is_wav.then(|| sample_rate_bytes(&upload.bytes)).flatten().unwrap_or(LEAST_RATE);
     let n_bytes = u32::try_from(upload.bytes.len()).unwrap_or(u32::MAX);

@@ -27,6 +27,7 @@ taken_over! {
     max_requests,
     max_upload_bytes,
     max_audio_bytes,
+    max_fetched_bytes,
     max_connections_per_address,
     max_waiting,
     max_streams,

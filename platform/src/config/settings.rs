@@ -115,9 +115,12 @@ pub struct Config {
     /// may images and texts; one account may have three quarters of either. A request whose body does not fit is answered
     /// with 503 `busy`. At least 4000000, so that every file fits.
     pub max_upload_bytes: usize,
-    /// Bytes that a recording may have which is sent to `/v1/audio/` or fetched from a URL. If it is sent, at most as many as
-    /// the uploads of recordings may have together.
+    /// Bytes that a recording may have which is sent to `/v1/audio/`; at most as many as the uploads of recordings may have
+    /// together.
     pub max_audio_bytes: NonZeroUsize,
+    /// Bytes that a recording may have which a worker fetches from a URL. It keeps the recording in a file in the folder for
+    /// temporary files (`TMPDIR`, or `/tmp`) until the job ends, four at a time by default.
+    pub max_fetched_bytes: NonZeroUsize,
     /// Connections of clients that one API process has open at a time. Further ones wait until another is closed. It is
     /// lowered if the process may not open so many files.
     pub max_connections: NonZeroUsize,
@@ -228,6 +231,7 @@ impl Default for Config {
             max_requests: n(2000),
             max_upload_bytes: 128 * 1024 * 1024,
             max_audio_bytes: n(25 * 1024 * 1024),
+            max_fetched_bytes: n(512 * 1024 * 1024),
             max_connections: n(8000),
             max_connections_per_address: n(4000),
             trusted_proxies: None,

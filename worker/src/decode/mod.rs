@@ -2,4 +2,5 @@
 
 pub(crate) mod audio;
 pub(crate) mod image;
+pub(crate) mod job_file;
 pub(crate) mod undecodable;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use akhar_jobs::{
-    Fence, JobId, JobUpload, Outcome, Parameters, RecordingUrl, Timing, Upload,
+    Fence, JobId, JobUpload, Outcome, Parameters, RecordingUrl, Timing,
     backend::{ClaimedJob, Endings, Hold},
     store::{self, Claimed, Ending, Guard, Requeue},
     uploads::{FetchError, UploadStore},
@@ -36,6 +36,7 @@ use super::{
     upload::fetch,
 };
 use crate::{
+    decode::job_file::JobFile,
     models::Models,
     operations::{Pipeline, Progress},
 };
@@ -95,16 +96,22 @@ struct Recording {
 
 impl Recording {
     /// Fetches the recording. If that fails, returns the result of the attempt.
-    async fn fetch(self, progress: &watch::Sender<Progress>) -> Result<Upload, AttemptResult> {
+    async fn fetch(self, progress: &watch::Sender<Progress>) -> Result<JobFile, AttemptResult> {
         // Each part that arrives is a step, so that a cancelled job stops.
         let received = || progress.send_modify(|_| ());
-        match self.downloads.fetch(&self.url, self.max_bytes, received).await {
-            Err(DownloadError::Unavailable(error)) if !self.is_last_attempt => {
-                Err(AttemptResult::Failed("upload", error))
+        let fetched = self.downloads.fetch(&self.url, self.max_bytes, received).await;
+        fetched.map_err(|error| match error {
+            DownloadError::Refused { code, detail } => rejected(code, detail),
+            DownloadError::Unavailable(detail) if self.is_last_attempt => rejected("not_fetched", detail),
+            DownloadError::Unavailable(error) | DownloadError::Disk(error) => {
+                AttemptResult::Failed("upload", error)
             }
-            fetched => fetched.map_err(|error| AttemptResult::Outcome(error.into(), Timing::default())),
-        }
+        })
     }
+}
+
+fn rejected(code: &str, detail: String) -> AttemptResult {
+    AttemptResult::Outcome(Outcome::rejected("url", code, detail), Timing::default())
 }
 
 impl Work {
@@ -116,20 +123,20 @@ impl Work {
         let steps = progress.subscribe();
         let work = async {
             let is_fetched = recording.is_some();
-            let upload = match recording {
+            let file = match recording {
                 Some(recording) => match recording.fetch(&progress).await {
-                    Ok(upload) => Some(upload),
+                    Ok(file) => Some(file),
                     Err(result) => return result,
                 },
                 None => match fetch(&uploads, upload).await {
-                    Ok(upload) => upload,
+                    Ok(upload) => upload.map(JobFile::from),
                     Err(error @ FetchError::Lost { .. }) => {
                         return AttemptResult::FailedForGood(error.to_string());
                     }
                     Err(error) => return AttemptResult::Failed("upload", error.to_string()),
                 },
             };
-            match pipeline.work((account_id, job), &parameters, upload, &progress).await {
+            match pipeline.work((account_id, job), &parameters, file, &progress).await {
                 Ok((outcome, timing)) if is_fetched => AttemptResult::Outcome(of_url(outcome), timing),
                 Ok((outcome, timing)) => AttemptResult::Outcome(outcome, timing),
                 Err(error) => AttemptResult::Failed("error", error.to_string()),
@@ -202,7 +209,7 @@ impl Attempts {
         let recording = claimed.recording_url.take().map(|url| Recording {
             url,
             downloads: self.downloads.clone(),
-            max_bytes: config.max_audio_bytes.get(),
+            max_bytes: config.max_fetched_bytes.get(),
             is_last_attempt: claimed.is_last_attempt,
         });
         let work = Work {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use akhar_jobs::{Places, Queue};
+use akhar_jobs::{MAX_FETCHED_S, MAX_RECORDING_S, Places, Queue};
 use akhar_platform::config::Config;
 
 /// How many recordings a worker works on for each that one account may have there. They take turns at the models window
@@ -34,12 +34,14 @@ impl ConsumerConfig {
     }
 
     /// The longest time that an attempt can take: at the models, a recording takes turns with as many others as there are
-    /// for each place.
+    /// for each place. The longest recording that is fetched is as long as so many that are sent.
     pub(crate) fn longest_attempt(queue: Queue, config: &Config) -> Duration {
         let Self { timeout, .. } = Self::of(queue, config);
         match queue {
             Queue::Quick => timeout,
-            Queue::Speech => timeout.saturating_mul(RECORDINGS_PER_PLACE.into()),
+            Queue::Speech => {
+                timeout.saturating_mul(u32::from(RECORDINGS_PER_PLACE) * (MAX_FETCHED_S / MAX_RECORDING_S))
+            }
         }
     }
 }

@@ -1,15 +1,18 @@
 //! Fetches the recording of a job from the URL that its caller gave, only from addresses that requests may be sent to.
 
-use std::{sync::Arc, time::Duration};
+use std::{env, io, sync::Arc, time::Duration};
 
 use akhar_accounts::{CallerUrl, UrlRules};
-use akhar_jobs::{MediaType, Outcome, RecordingUrl, Upload, sniff};
+use akhar_jobs::{MediaType, Outcome, RecordingUrl, sniff};
 use akhar_platform::{
     checked_client::{CheckedClients, is_not_allowed},
     http_client::cause,
 };
 use reqwest::{Response, StatusCode, Url, header::LOCATION};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::temporary_file::TemporaryFile;
+use crate::decode::job_file::JobFile;
 
 /// The time for one attempt, with all redirects.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -18,6 +21,14 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 const STALL_LIMIT: Duration = Duration::from_secs(30);
 const MAX_REDIRECTS: usize = 5;
 
+/// The least average rate of a server after [`GRACE`], bytes a second: that of an MP3 of 128 kbit/s as it is played. A slower one
+/// would keep a place of the worker from others.
+const LEAST_RATE: u32 = 16 * 1024;
+/// How long a server may be slower, from the beginning of its file on.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// The first bytes of a file in which its type is found.
+const MAX_HEAD: usize = 64 * 1024;
 /// The most bytes of a file of another type that its error shows.
 const MAX_START: usize = 16;
 
@@ -35,15 +46,8 @@ pub(super) enum DownloadError {
     Refused { code: &'static str, detail: String },
     /// It may pass.
     Unavailable(String),
-}
-
-impl From<DownloadError> for Outcome {
-    fn from(error: DownloadError) -> Self {
-        match error {
-            DownloadError::Refused { code, detail } => Self::rejected("url", code, detail),
-            DownloadError::Unavailable(detail) => Self::rejected("url", "not_fetched", detail),
-        }
-    }
+    /// This machine cannot keep the recording. It may pass.
+    Disk(String),
 }
 
 /// The outcome of a recording that was fetched: what is wrong with the file is wrong with what the URL names.
@@ -71,32 +75,33 @@ impl Downloads {
         Self { rules, clients }
     }
 
-    /// Fetches a recording of at most `max_bytes`. `received` is called for each part that arrives.
+    /// Fetches a recording of at most `max_bytes` into a file on disk. `received` is called for each part that arrives.
     pub(super) async fn fetch(
         &self,
         url: &RecordingUrl,
         max_bytes: usize,
         received: impl Fn(),
-    ) -> Result<Upload, DownloadError> {
+    ) -> Result<JobFile, DownloadError> {
         let url = self.rules.parse(url.as_str());
         let url = url.map_err(|error| refused("not_allowed", format!("url {error}")))?;
         let first = url.clone();
-        let bytes = timeout(LIMIT, self.read(url, max_bytes, received)).await.map_err(|_| {
+        let file = timeout(LIMIT, self.read(url, max_bytes, received)).await.map_err(|_| {
             DownloadError::Unavailable(failed(&first, &format!("it took longer than {} s", LIMIT.as_secs())))
         })??;
         let first = first.without_query();
-        if bytes.is_empty() {
+        if file.len() == 0 {
             return Err(refused("empty", format!("url {first} gave an empty file")));
         }
-        let Some(media_type) =
-            sniff::media_type(&bytes).filter(|found| MediaType::RECORDINGS.contains(found))
+        let content = file.finish().await.map_err(disk)?;
+        let head = content.start(MAX_HEAD);
+        let Some(media_type) = sniff::media_type(&head).filter(|found| MediaType::RECORDINGS.contains(found))
         else {
-            let start = bytes[..bytes.len().min(MAX_START)].escape_ascii();
+            let start = head[..head.len().min(MAX_START)].escape_ascii();
             let expected = MediaType::formats(MediaType::RECORDINGS);
             let detail = format!("url {first} gave a file that begins with \"{start}\", expected {expected}");
             return Err(refused("unsupported_media_type", detail));
         };
-        Ok(Upload { media_type, bytes: bytes.into() })
+        Ok(JobFile { media_type, content })
     }
 
     async fn read(
@@ -104,7 +109,7 @@ impl Downloads {
         url: CallerUrl,
         max_bytes: usize,
         received: impl Fn(),
-    ) -> Result<Vec<u8>, DownloadError> {
+    ) -> Result<TemporaryFile, DownloadError> {
         let (url, mut response) = self.follow(url).await?;
         let too_large = || {
             let shown = url.without_query();
@@ -114,15 +119,21 @@ impl Downloads {
         if announced.is_some_and(|n| n > max_bytes) {
             return Err(too_large());
         }
-        let mut bytes = Vec::with_capacity(announced.unwrap_or(0));
-        while let Some(part) = response.chunk().await.map_err(|error| unavailable(&url, error))? {
-            if part.len() > max_bytes - bytes.len() {
+        let mut file = TemporaryFile::create(announced).await.map_err(disk)?;
+        let pace = Pace::start();
+        while let Some(part) = pace
+            .next(file.len(), response.chunk())
+            .await
+            .ok_or_else(|| too_slow(&url))?
+            .map_err(|error| unavailable(&url, error))?
+        {
+            if part.len() > max_bytes - file.len() {
                 return Err(too_large());
             }
-            bytes.extend_from_slice(&part);
+            file.write(&part).await.map_err(disk)?;
             received();
         }
-        Ok(bytes)
+        Ok(file)
     }
 
     /// The first response that is no redirect, with its URL. Each URL is checked.
@@ -153,6 +164,36 @@ impl Downloads {
     }
 }
 
+/// Whether a server is fast enough.
+struct Pace {
+    began: Instant,
+}
+
+impl Pace {
+    fn start() -> Self {
+        Self { began: Instant::now() }
+    }
+
+    /// Waits for the next part of a file of which there are `n_bytes`. `None` if it does not come in time.
+    async fn next<T>(&self, n_bytes: usize, part: impl Future<Output = T>) -> Option<T> {
+        let n_bytes = u32::try_from(n_bytes).unwrap_or(u32::MAX);
+        let due = self.began + GRACE + Duration::from_secs(n_bytes.into()) / LEAST_RATE;
+        timeout_at(due, part).await.ok()
+    }
+}
+
+fn too_slow(url: &CallerUrl) -> DownloadError {
+    let (rate, grace) = (LEAST_RATE / 1024, GRACE.as_secs());
+    let reason = format!("after {grace} s, the server sent less than {rate} KiB a second");
+    DownloadError::Unavailable(failed(url, &reason))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes it by value")]
+fn disk(error: io::Error) -> DownloadError {
+    let folder = env::temp_dir();
+    DownloadError::Disk(format!("cannot write a recording to the folder {}: {error}", folder.display()))
+}
+
 fn failed(url: &CallerUrl, reason: &str) -> String {
     format!("url {} cannot be fetched: {reason}", url.without_query())
 }
@@ -176,5 +217,35 @@ fn check(url: &CallerUrl, status: StatusCode) -> Result<(), DownloadError> {
         }
         status if status.is_server_error() => Err(DownloadError::Unavailable(detail())),
         _ => Err(refused("not_fetched", detail())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::sleep;
+
+    use super::*;
+
+    /// How long a file is received of which `n_bytes` bytes arrive every `pause`, at most a minute.
+    async fn received_for(n_bytes: usize, pause: Duration) -> Duration {
+        let began = Instant::now();
+        let pace = Pace::start();
+        let mut n_received = 0;
+        while began.elapsed() < Duration::from_secs(60) && pace.next(n_received, sleep(pause)).await.is_some()
+        {
+            n_received += n_bytes;
+        }
+        began.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_may_be_slow_only_at_first() {
+        let whole_minute = Duration::from_secs(60);
+        let second = Duration::from_secs(1);
+        assert!(received_for(17 * 1024, second).await >= whole_minute);
+        assert!(received_for(30 * 17 * 1024, 30 * second).await < whole_minute, "nothing comes at first");
+        assert!(received_for(1, second).await <= GRACE + second);
+        assert!(received_for(1, 29 * second).await <= GRACE + second);
+        assert!(received_for(8 * 1024, second).await <= 2 * GRACE + second);
     }
 }

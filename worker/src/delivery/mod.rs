@@ -7,6 +7,7 @@ mod consumer;
 mod download;
 mod report;
 mod retry;
+mod temporary_file;
 mod upload;
 
 pub(crate) use attempt::Attempts;

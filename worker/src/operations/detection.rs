@@ -7,7 +7,7 @@ use akhar_inference::{
     Confidence,
     speech::{ENOUGH_SAMPLES, Evidence, Transcript, likeliest},
 };
-use akhar_jobs::{Language, SpeechParameters, Upload};
+use akhar_jobs::{Language, SpeechParameters};
 use futures::future::try_join_all;
 
 use super::{
@@ -15,7 +15,10 @@ use super::{
     language_engine::{LanguageEngine, Recognising, SpeechInput, cost},
     preparation::{Prepared, prepare},
 };
-use crate::{decode::audio::AudioLimits, fair_queue::Turn};
+use crate::{
+    decode::{audio::AudioLimits, job_file::JobFile},
+    fair_queue::Turn,
+};
 
 /// What is known of the language of a recording.
 #[derive(Default)]
@@ -39,14 +42,14 @@ struct Read {
 pub(super) async fn detect(
     engines: &HashMap<Language, LanguageEngine>,
     parameters: &SpeechParameters,
-    upload: &Upload,
+    file: &JobFile,
     limits: &AudioLimits,
     turn: impl Fn(u64) -> Turn,
     spent: &mut Recognising,
 ) -> Result<Detected, OperationError> {
     let turn = &turn;
     let readings = engines.iter().map(async |(&language, engine)| {
-        let read = read(engine, (language, parameters), upload.clone(), limits.clone(), turn).await?;
+        let read = read(engine, (language, parameters), file.clone(), limits.clone(), turn).await?;
         Ok::<_, OperationError>((language, read))
     });
     let mut detected = Detected::default();
@@ -77,12 +80,12 @@ pub(super) async fn detect(
 async fn read(
     engine: &LanguageEngine,
     (language, parameters): (Language, &SpeechParameters),
-    upload: Upload,
+    file: JobFile,
     limits: AudioLimits,
     turn: impl Fn(u64) -> Turn,
 ) -> Result<Read, OperationError> {
     let (terms, _) = engine.terms(&parameters.keyterms);
-    let mut prepared = prepare(upload, limits, engine.front_end.clone(), engine.clock, None)
+    let mut prepared = prepare(file, limits, engine.front_end.clone(), engine.clock, None)
         .map_err(OperationError::Thread)?;
     let mut transcripts = VecDeque::new();
     let mut spent = Recognising::default();

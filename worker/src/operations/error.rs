@@ -15,6 +15,8 @@ pub(crate) enum OperationError {
     Picture(#[from] PictureError),
     #[error("the job has no upload")]
     NoUpload,
+    #[error("cannot read the recording from its temporary file: {0}")]
+    Read(String),
     #[error("no speech model is loaded for the language {0}")]
     NoModel(&'static str),
     #[error("cannot start a thread: {0}")]

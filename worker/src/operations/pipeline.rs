@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use akhar_inference::{Registry, Runtime};
-use akhar_jobs::{JobId, Language, Operation, Outcome, Parameters, Timing, Upload};
+use akhar_jobs::{JobId, Language, Operation, Outcome, Parameters, Timing};
 use akhar_platform::config::Config;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -17,7 +17,10 @@ use super::{
     speech::{SpeechJob, SpeechOperation},
 };
 use crate::{
-    decode::image::{ImageDecoding, MAX_PIXELS},
+    decode::{
+        image::{ImageDecoding, MAX_PIXELS},
+        job_file::JobFile,
+    },
     engine::RunningModel,
     error::WorkerError,
     low_priority,
@@ -79,22 +82,20 @@ impl Pipeline {
         &self,
         (account_id, job): (Uuid, JobId),
         parameters: &Parameters,
-        upload: Option<Upload>,
+        file: Option<JobFile>,
         progress: &watch::Sender<Progress>,
     ) -> Result<(Outcome, Timing), OperationError> {
         Ok(match parameters {
             Parameters::AlphabetRecognition { top_k } => {
-                self.letters.recognise(account_id, upload, *top_k).await?
+                self.letters.recognise(account_id, file, *top_k).await?
             }
-            Parameters::DigitRecognition { top_k } => {
-                self.digits.recognise(account_id, upload, *top_k).await?
-            }
+            Parameters::DigitRecognition { top_k } => self.digits.recognise(account_id, file, *top_k).await?,
             Parameters::HandwritingGenerator(parameters) => {
                 self.handwriting.write(account_id, job, parameters).await?
             }
             Parameters::SpeechRecognition(parameters) => {
                 let job = SpeechJob { account_id, parameters, progress };
-                self.speech.transcribe(job, upload).await?
+                self.speech.transcribe(job, file).await?
             }
         })
     }

@@ -8,13 +8,13 @@ use std::{
 };
 
 use akhar_inference::speech::{Chunker, Clock, FrontEnd, Window, features::Features};
-use akhar_jobs::Upload;
 use akhar_platform::telemetry::traces;
 use tokio::sync::mpsc;
 
 use crate::{
     decode::{
         audio::{Audio, AudioLimits},
+        job_file::JobFile,
         undecodable::Undecodable,
     },
     low_priority,
@@ -57,7 +57,7 @@ impl Preparing {
 
 /// Decodes a recording, or one channel of it, into windows on a thread of its own. The thread ends early when the receiver is dropped.
 pub(super) fn prepare(
-    upload: Upload,
+    file: JobFile,
     limits: AudioLimits,
     front_end: Arc<dyn FrontEnd>,
     clock: Clock,
@@ -69,7 +69,7 @@ pub(super) fn prepare(
         let _in_span = span.entered();
         let mut preparing = Preparing::default();
         let windows = |window, features| sender.blocking_send(Prepared::Window(window, features)).is_ok();
-        let last = match decode((upload, channel), &limits, &*front_end, clock, &mut preparing, windows) {
+        let last = match decode((file, channel), &limits, &*front_end, clock, &mut preparing, windows) {
             Ok(None) => return, // nobody waits for the windows any more
             Ok(Some(audio)) => {
                 Prepared::End { seconds: audio.seconds(), warnings: audio.warnings().to_vec(), preparing }
@@ -84,7 +84,7 @@ pub(super) fn prepare(
 /// Gives each window of a recording to `take`, until that returns false. Returns the recording, of which
 /// all is decoded; `None` if `take` ended it.
 fn decode(
-    (upload, channel): (Upload, Option<usize>),
+    (file, channel): (JobFile, Option<usize>),
     limits: &AudioLimits,
     front_end: &dyn FrontEnd,
     clock: Clock,
@@ -92,7 +92,7 @@ fn decode(
     take: impl Fn(Window, Features) -> bool,
 ) -> Result<Option<Audio>, Undecodable> {
     let mut chunker = Chunker::new(clock.grid);
-    let mut audio = timed(&mut preparing.decoding, || Audio::open(upload, limits, channel))?;
+    let mut audio = timed(&mut preparing.decoding, || Audio::open(file, limits, channel))?;
     let give = |windows: Vec<Window>, spent: &mut Duration| {
         windows.into_iter().all(|window| {
             let features = timed(spent, || front_end.features(&window.samples));

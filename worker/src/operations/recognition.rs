@@ -10,7 +10,10 @@ use uuid::Uuid;
 
 use super::{engines, error::OperationError, timing::micros};
 use crate::{
-    decode::image::{DecodedImage, ImageDecoding, Pixels},
+    decode::{
+        image::{DecodedImage, ImageDecoding, Pixels},
+        job_file::JobFile,
+    },
     engine::{BatchLimits, BatchModel, Engine},
     error::WorkerError,
     fair_queue::Turn,
@@ -52,10 +55,10 @@ impl RecognitionOperation {
     pub(crate) async fn recognise(
         &self,
         account_id: Uuid,
-        upload: Option<Upload>,
+        file: Option<JobFile>,
         top_k: TopK,
     ) -> Result<(Outcome, Timing), OperationError> {
-        let upload = upload.ok_or(OperationError::NoUpload)?;
+        let upload = file.and_then(JobFile::into_upload).ok_or(OperationError::NoUpload)?;
         let started = Instant::now();
         let features = self.images.decode(upload, |pixels| features(&pixels));
         let features = features.instrument(tracing::info_span!(target: traces::TARGET, "decode")).await;

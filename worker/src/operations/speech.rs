@@ -15,9 +15,7 @@ use akhar_inference::{
     Confidence, KeyTerms, Manifest, Registry, Runtime,
     speech::{Evidence, Joiner, Segmenter, TimedText, Transcript, divided, segments, text, unlikely_parts},
 };
-use akhar_jobs::{
-    self as jobs, Channels, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing, Upload,
-};
+use akhar_jobs::{self as jobs, Channels, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing};
 use akhar_platform::config::Config;
 use futures::future::try_join_all;
 use parking_lot::Mutex;
@@ -41,6 +39,7 @@ use super::{
 use crate::{
     decode::{
         audio::{Audio, AudioLimits},
+        job_file::JobFile,
         undecodable::Undecodable,
     },
     engine::{EngineError, RunningModel},
@@ -54,7 +53,6 @@ pub(crate) struct SpeechOperation {
     engines: HashMap<Language, LanguageEngine>,
     translators: Translators,
     punctuation: Punctuation,
-    limits: AudioLimits,
 }
 
 /// A job that is transcribed.
@@ -92,7 +90,7 @@ impl SpeechOperation {
         let engines = engines::by_language(registry, operation, load)?;
         let translators = Translators::load(runtime, registry, config)?;
         let punctuation = Punctuation::load(runtime, registry, config)?;
-        Ok(Self { engines, translators, punctuation, limits: AudioLimits::default() })
+        Ok(Self { engines, translators, punctuation })
     }
 
     /// The engine of the model for this language.
@@ -104,15 +102,27 @@ impl SpeechOperation {
     pub(super) async fn transcribe(
         &self,
         job: SpeechJob<'_>,
-        upload: Option<Upload>,
+        file: Option<JobFile>,
     ) -> Result<(Outcome, Timing), OperationError> {
-        let upload = upload.ok_or(OperationError::NoUpload)?;
+        let file = file.ok_or(OperationError::NoUpload)?;
+        let transcribed = self.transcribe_file(job, &file).await?;
+        match file.read_error() {
+            Some(error) => Err(OperationError::Read(error.to_string())),
+            None => Ok(transcribed),
+        }
+    }
+
+    async fn transcribe_file(
+        &self,
+        job: SpeechJob<'_>,
+        file: &JobFile,
+    ) -> Result<(Outcome, Timing), OperationError> {
+        let limits = &AudioLimits::of(file);
         let mut spent = Recognising::default();
         let mut detected = Detected::default();
         if job.parameters.detect_language {
             let turns = |cost| Turn { account_id: job.account_id, cost };
-            detected =
-                detect(&self.engines, job.parameters, &upload, &self.limits, turns, &mut spent).await?;
+            detected = detect(&self.engines, job.parameters, file, limits, turns, &mut spent).await?;
         }
         let lang = detected.language.unwrap_or(job.parameters.lang);
         let parameters = &jobs::SpeechParameters { lang, ..job.parameters.clone() };
@@ -126,7 +136,7 @@ impl SpeechOperation {
         let mut known = known.unwrap_or_default();
         let mut preparing = Preparing::default();
         let mut recognised = Recognised::default();
-        let n_readings = if is_split { self.n_channels(upload.clone()).await? } else { Ok(1) };
+        let n_readings = if is_split { n_channels(file.clone(), limits.clone()).await? } else { Ok(1) };
         let n_readings = match n_readings {
             Ok(n) => n,
             Err(undecodable) => return Ok((undecodable.into(), spent.with(preparing))),
@@ -135,7 +145,7 @@ impl SpeechOperation {
         let readings = (0..n_readings).map(|channel| {
             let (channel, known) = (is_split.then_some(channel), mem::take(&mut known));
             let reading = Reading { channel, interleaving, terms: &terms, known };
-            self.recognise(&job, engine, upload.clone(), reading)
+            self.recognise(&job, engine, (file, limits), reading)
         });
         for (ended, took) in try_join_all(readings).await? {
             spent += took;
@@ -165,26 +175,18 @@ impl SpeechOperation {
         Ok((outcome, spent.with(preparing)))
     }
 
-    /// The number of channels of a recording.
-    async fn n_channels(&self, upload: Upload) -> Result<Result<usize, Undecodable>, OperationError> {
-        let limits = self.limits.clone();
-        let open = move || Audio::open(upload, &limits, None).map(|audio| audio.n_channels());
-        let opened = low_priority::spawn("open", open).map_err(OperationError::Thread)?;
-        opened.await.map_err(|_| OperationError::Decoder)
-    }
-
     /// Recognises what is said in one reading of a recording. Also returns how long that took.
     async fn recognise(
         &self,
         &SpeechJob { account_id, parameters, progress }: &SpeechJob<'_>,
         engine: &LanguageEngine,
-        upload: Upload,
+        (file, limits): (&JobFile, &AudioLimits),
         Reading { channel, interleaving, terms, mut known }: Reading<'_>,
     ) -> Result<(Ended, Recognising), OperationError> {
         let spent = &mut Recognising::default();
         let nth = channel.unwrap_or(0);
         let mut prepared =
-            prepare(upload, self.limits.clone(), engine.front_end.clone(), engine.clock, channel)
+            prepare(file.clone(), limits.clone(), engine.front_end.clone(), engine.clock, channel)
                 .map_err(OperationError::Thread)?;
         let shown = Shown::new(parameters, engine.confidence);
         let number = channel.map(|channel| u8::try_from(channel + 1).unwrap_or(u8::MAX));
@@ -315,6 +317,16 @@ impl SpeechOperation {
         };
         Ok((outcome, took))
     }
+}
+
+/// The number of channels of a recording.
+async fn n_channels(
+    file: JobFile,
+    limits: AudioLimits,
+) -> Result<Result<usize, Undecodable>, OperationError> {
+    let open = move || Audio::open(file, &limits, None).map(|audio| audio.n_channels());
+    let opened = low_priority::spawn("open", open).map_err(OperationError::Thread)?;
+    opened.await.map_err(|_| OperationError::Decoder)
 }
 
 fn probably_wrong(text: TextKind, parts: Vec<(f64, f64)>) -> Vec<ProbablyWrong> {

@@ -19,7 +19,7 @@ use crate::{
 
 /// The description of the field with a recording's URL.
 pub(crate) const RECORDING_URL: &str = "In place of `file`: an `https` URL from which the service fetches the recording, by \
-    default at most 25 × 1024² bytes and of any format that `/v1/audio/transcriptions` takes.";
+    default at most 512 × 1024² bytes and four hours, and of any format that `/v1/audio/transcriptions` takes.";
 
 /// Whether a text is as it is spoken, or as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

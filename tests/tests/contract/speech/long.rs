@@ -59,7 +59,7 @@ async fn a_long_recording_needs_no_more_memory_than_a_short_one() {
 }
 
 /// The job when it has ended, or after three minutes.
-async fn ended(stack: &Stack, id: Uuid) -> Value {
+pub(super) async fn ended(stack: &Stack, id: Uuid) -> Value {
     let mut job = Value::Null;
     for _ in 0..6 {
         job = stack.get(&format!("/v1/jobs/{id}?wait=30")).await.json();

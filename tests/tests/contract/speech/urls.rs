@@ -6,13 +6,13 @@ use akhar_tests::{
     files::{FileServer, Reply},
     http::send,
     ops::Operator,
-    speech::recording,
+    speech::{RATE, recording, wav},
     until,
 };
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{OPERATION, document, transcription};
+use super::{OPERATION, document, long::ended, transcription};
 use crate::violations;
 
 /// A query that must not be seen.
@@ -120,7 +120,7 @@ async fn a_url_that_is_not_allowed_is_refused_before_anything_is_sent_to_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_only_the_caller_can_correct_is_refused_at_once_and_says_what_came() {
-    let stack = stack().set("AKHAR_MAX_AUDIO_BYTES", 1_000_000).start().await;
+    let stack = stack().set("AKHAR_MAX_FETCHED_BYTES", 1_000_000).start().await;
     let server = FileServer::start().await;
     let page = b"<!DOCTYPE html><title>Sign in</title>".to_vec();
     let damaged = recording("pa-school.wav").bytes[..40].to_vec();
@@ -197,6 +197,62 @@ async fn a_job_that_is_cancelled_stops_to_fetch_and_forgets_its_url() {
     assert_eq!(cancelled.json()["state"], "cancelled");
     let kept: Option<String> = stack.row("select recording_url from jobs where id = $1", job).await;
     assert_eq!(kept, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recording_that_is_fetched_is_not_kept_in_memory() {
+    let stack = stack().start().await;
+    let server = FileServer::start().await;
+    let said = recording("pa-school.wav");
+    transcription(&stack, &said.bytes).await;
+    let (_, before) = stack.workers[0].memory_kib();
+    let file = large_wav(40, &said.samples());
+    assert!(file.len() > 40_000_000);
+    let url = server.put("/large.wav", [Reply::File(file)]);
+    let form = of_url(&url).text("with-timestamps", "true");
+    let job = send(stack.post(OPERATION, &form).header("prefer", "respond-async")).await.job();
+    let job = ended(&stack, job).await;
+    let start =
+        job["result"]["timestamps"][0]["start"].as_f64().unwrap_or_else(|| panic!("no segment: {job}"));
+    assert!((40.0..41.0).contains(&start), "{job}");
+    let (_, after) = stack.workers[0].memory_kib();
+    assert!(after.saturating_sub(before) < 25 * 1024, "the worker's peak went from {before} to {after} KiB");
+}
+
+/// A WAV file of so much silence, and then these samples: with eight channels of floating-point numbers of 64 bits.
+fn large_wav(silence_s: usize, samples: &[i16]) -> Vec<u8> {
+    const FRAME: usize = 8 * 8;
+    let mut file = wav(&[]);
+    file.resize(44 + silence_s * RATE * FRAME, 0);
+    let frames = samples.iter().map(|sample| (f64::from(*sample) / 32768.0).to_le_bytes().repeat(8));
+    file.extend(frames.flatten());
+    let n = |n: usize| u32::try_from(n).expect("a short recording");
+    let (n_bytes, rate, frame) = (n(file.len() - 44), n(RATE), n(FRAME));
+    let (float, channels, bits) = (3, 8, 64);
+    for (at, field) in [
+        (4, 36 + n_bytes),
+        (20, channels << 16 | float),
+        (28, rate * frame),
+        (32, bits << 16 | frame),
+        (40, n_bytes),
+    ] {
+        file[at..at + 4].copy_from_slice(&field.to_le_bytes());
+    }
+    file
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recording_for_which_the_worker_has_no_space_fails_with_the_reason_for_operators() {
+    let stack = stack().set_text("TMPDIR", "/nowhere").start().await;
+    let server = FileServer::start().await;
+    let url = server.put("/a.wav", [Reply::File(recording("pa-school.wav").bytes)]);
+    let job = submit(&stack, &url).await;
+    stack.job_is(job, "failed").await;
+    let error: String = stack.row("select last_error from jobs where id = $1", job).await;
+    assert!(error.starts_with("cannot write a recording to the folder /nowhere: "), "{error}");
+    let problem = stack.refused(stack.request("GET", &format!("/v1/jobs/{job}/result")), 500).await;
+    assert_eq!(problem.slug, "job-failed");
+    transcription(&stack, &recording("pa-school.wav").bytes).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

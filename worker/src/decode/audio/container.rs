@@ -3,12 +3,11 @@
 //! The times of the packets decide where their sound is. A packet that cannot be decoded becomes silence.
 
 use std::{
-    io::{Cursor, ErrorKind},
+    io::ErrorKind,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::LazyLock,
 };
 
-use bytes::Bytes;
 use symphonia::{
     core::{
         codecs::{
@@ -38,9 +37,10 @@ use super::{
     decoder::unsupported,
     mixer::Mixer,
     opus::{self, Opus},
+    reader::{ContentSource, Part},
     sound::{AudioLimits, Chunk, Sound, seconds},
 };
-use crate::decode::undecodable::Undecodable;
+use crate::decode::{job_file::Content, undecodable::Undecodable};
 
 /// Packets that are further apart than this have a gap between them, ms. The times in a WebM file are rounded to
 /// milliseconds, and some recorders let them jump by a packet.
@@ -78,6 +78,8 @@ pub(super) struct Container {
 /// The packets of the file's audio track.
 struct TrackPackets {
     reader: Box<dyn FormatReader>,
+    /// Each packet is a part of the file.
+    part: Part,
     track: u32,
     time_base: TimeBase,
     parameters: AudioCodecParameters,
@@ -115,9 +117,9 @@ struct PcmFormat {
 
 impl Container {
     /// Opens a file. Checks that a packet can be decoded, and that the whole file is within the limits.
-    pub(super) fn open(bytes: &Bytes, limits: &AudioLimits) -> Result<(Sound, Self), Undecodable> {
-        let Scan { shape, n_frames } = Scan::of(TrackPackets::open(bytes)?, limits)?;
-        let packets = TrackPackets::open(bytes)?;
+    pub(super) fn open(content: &Content, limits: &AudioLimits) -> Result<(Sound, Self), Undecodable> {
+        let Scan { shape, n_frames } = Scan::of(TrackPackets::open(content)?, limits)?;
+        let packets = TrackPackets::open(content)?;
         let codec = packets.codec()?;
         let sound = Sound {
             codec: packets.parameters.codec,
@@ -182,11 +184,13 @@ impl Container {
 }
 
 impl TrackPackets {
-    fn open(bytes: &Bytes) -> Result<Self, Undecodable> {
-        let file = Cursor::new(bytes.clone());
+    fn open(content: &Content) -> Result<Self, Undecodable> {
+        let part = Part::default();
+        let file = ContentSource::new(content.clone(), part.clone());
+        let start = content.start(4);
         // If the reader of Ogg can seek, it looks for the last page first, and fails if the file is cut off.
         let source: Box<dyn MediaSource> =
-            if bytes.starts_with(b"OggS") { Box::new(ReadOnlySource::new(file)) } else { Box::new(file) };
+            if start == b"OggS" { Box::new(ReadOnlySource::new(file)) } else { Box::new(file) };
         let source = MediaSourceStream::new(source, MediaSourceStreamOptions::default());
         let probe =
             || FORMATS.probe(&Hint::new(), source, FormatOptions::default(), MetadataOptions::default());
@@ -206,7 +210,8 @@ impl TrackPackets {
             time_base,
             parameters,
             delay,
-            may_just_end: bytes.starts_with(EBML),
+            part,
+            may_just_end: start == EBML,
             error: None,
         })
     }
@@ -214,6 +219,7 @@ impl TrackPackets {
     /// The next packet of the track. `None` at the end, and where the file cannot be read further.
     fn next(&mut self) -> Option<Packet> {
         while self.error.is_none() {
+            self.part.next();
             let packet = guarded("packets", || self.reader.next_packet());
             match packet.unwrap_or(Err(Error::DecodeError("the file is damaged"))) {
                 Ok(Some(packet)) if packet.track_id == self.track => return Some(packet),

@@ -1,6 +1,6 @@
 //! Decodes a recording into 16 kHz mono, one second at a time. The timing of the sound is kept.
 //!
-//! This module reads mp3 and wav files itself, from the bytes of the upload. So a broken frame becomes silence of the
+//! This module reads mp3 and wav files itself, from the bytes of the file. So a broken frame becomes silence of the
 //! same length, and wrong lengths in headers do no harm. Symphonia reads the other formats, and has the codecs.
 
 mod container;
@@ -8,6 +8,7 @@ mod decoder;
 mod mixer;
 mod mp3;
 mod opus;
+mod reader;
 mod resample;
 mod riff;
 mod sound;
@@ -18,11 +19,11 @@ mod wav;
 
 use std::time::{Duration, Instant};
 
-use akhar_jobs::{MediaType, Upload};
+use akhar_jobs::MediaType;
 
 pub(crate) use sound::AudioLimits;
 
-use super::undecodable::Undecodable;
+use super::{job_file::JobFile, undecodable::Undecodable};
 use mixer::Mixer;
 use resample::Resampler;
 use sound::{Chunk, RATE, seconds};
@@ -75,14 +76,14 @@ struct Losses {
 }
 
 impl Audio {
-    /// Opens an upload. Checks the headers against the limits, and checks that at least one packet can be
+    /// Opens a file. Checks the headers against the limits, and checks that at least one packet can be
     /// decoded. `channel`: the one to take, from 0, instead of mixing them.
     pub(crate) fn open(
-        upload: Upload,
+        file: JobFile,
         limits: &AudioLimits,
         channel: Option<usize>,
     ) -> Result<Self, Undecodable> {
-        let (sound, source) = Source::open(upload.media_type, upload.bytes, limits)?;
+        let (sound, source) = Source::open(file, limits)?;
         let n_left = match &source {
             Source::Frames { .. } => sound.n_frames,
             // The times of packets need not be exact, so the sound may be a little longer.

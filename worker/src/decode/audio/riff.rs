@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::reader::Reader;
 use crate::decode::undecodable::Undecodable;
 
 /// The contents of the chunks of a wav file.
@@ -32,6 +33,9 @@ pub(super) struct Format {
     pub(super) bits: u16,
 }
 
+/// The most bytes of the fields in a chunk that is not sound.
+const MAX_FIELDS: usize = 64;
+
 /// Streaming software writes lengths of at least this value when it does not know the length yet.
 const OPEN: u32 = 0x7fff_0000;
 
@@ -43,11 +47,12 @@ const GUIDS: [[u8; 14]; 2] = [
 ];
 
 /// Finds the format and the samples of a wav file.
-pub(super) fn read(bytes: &[u8]) -> Result<Wave, Undecodable> {
+pub(super) fn read(file: &mut Reader) -> Result<Wave, Undecodable> {
     let broken = |what: &str| {
         Undecodable::new("undecodable", format!("the file is not a complete, valid audio/wav: {what}"))
     };
-    let form = (bytes.get(..4), bytes.get(8..12));
+    let head = file.head(0, 12);
+    let form = (head.get(..4), head.get(8..));
     if !matches!(form, (Some(b"RIFF" | b"RF64" | b"BW64"), Some(b"WAVE"))) {
         return Err(broken("it does not begin with a RIFF WAVE header"));
     }
@@ -56,18 +61,18 @@ pub(super) fn read(bytes: &[u8]) -> Result<Wave, Undecodable> {
     let mut n_frames = None;
     let mut n_large = None;
     let mut at = 12;
-    while let Some(chunk) = Chunk::at(bytes, at) {
-        let body = &bytes[chunk.body..chunk.end];
+    while let Some(chunk) = Chunk::at(file, at) {
+        let body = file.get(chunk.body..chunk.end.min(chunk.body + MAX_FIELDS));
         match &chunk.id {
             b"fmt " if format.is_none() => format = Some(Format::read(body)?),
             b"fact" => n_frames = u32_at(body, 0),
             b"ds64" => n_large = u64_at(body, 8),
-            b"data" if data.is_none() => data = Some(Data::find(bytes, &chunk, n_large)),
+            b"data" if data.is_none() => data = Some(Data::find(file, &chunk, n_large)),
             _ => {}
         }
         at = match (&data, &chunk.id) {
             (Some(data), b"data") => data.next,
-            _ => chunk.next(bytes),
+            _ => chunk.next(file),
         };
     }
     let format = format.ok_or_else(|| broken("it has no format chunk (\"fmt \")"))?;
@@ -91,17 +96,18 @@ struct Chunk {
 }
 
 impl Chunk {
-    fn at(bytes: &[u8], at: usize) -> Option<Self> {
-        let id = bytes.get(at..)?.first_chunk()?;
-        let n_declared = u32_at(bytes, at + 4)?;
+    fn at(file: &mut Reader, at: usize) -> Option<Self> {
+        let head = file.head(at, 8);
+        let id = *head.first_chunk()?;
+        let n_declared = u32_at(head, 4)?;
         let body = at + 8;
-        let end = body.saturating_add(n_declared as usize).min(bytes.len());
-        Some(Self { id: *id, n_declared, body, end })
+        let end = body.saturating_add(n_declared as usize).min(file.len());
+        Some(Self { id, n_declared, body, end })
     }
 
     /// Whether a plausible chunk begins at `at`: its id is printable, and its content lies within the file.
-    fn is_at(bytes: &[u8], at: usize) -> bool {
-        Self::at(bytes, at).is_some_and(|chunk| {
+    fn is_at(file: &mut Reader, at: usize) -> bool {
+        Self::at(file, at).is_some_and(|chunk| {
             let is_name = chunk.id.iter().all(|c| (b' '..=b'~').contains(c));
             is_name && chunk.end - chunk.body == chunk.n_declared as usize
         })
@@ -109,9 +115,9 @@ impl Chunk {
 
     /// The position of the next chunk. A chunk of odd length should have a padding byte, but some software
     /// leaves it out.
-    fn next(&self, bytes: &[u8]) -> usize {
+    fn next(&self, file: &mut Reader) -> usize {
         let is_odd = self.n_declared % 2 == 1;
-        let is_unpadded = !Self::is_at(bytes, self.end + 1) && Self::is_at(bytes, self.end);
+        let is_unpadded = !Self::is_at(file, self.end + 1) && Self::is_at(file, self.end);
         self.end + usize::from(is_odd && !is_unpadded)
     }
 }
@@ -127,19 +133,19 @@ struct Data {
 
 impl Data {
     /// Finds where the samples really end. `n_large` is the length in a 64-bit header (the `ds64` chunk).
-    fn find(bytes: &[u8], chunk: &Chunk, n_large: Option<u64>) -> Self {
+    fn find(file: &mut Reader, chunk: &Chunk, n_large: Option<u64>) -> Self {
+        let n_bytes = file.len();
         let n_declared = if chunk.n_declared == u32::MAX { n_large } else { None };
         let n_declared = n_declared.unwrap_or(u64::from(chunk.n_declared));
-        let n_rest = bytes.len() - chunk.body;
-        let to_the_end =
-            Self { bytes: chunk.body..bytes.len(), n_declared: None, n_garbage: 0, next: bytes.len() };
+        let n_rest = n_bytes - chunk.body;
+        let to_the_end = Self { bytes: chunk.body..n_bytes, n_declared: None, n_garbage: 0, next: n_bytes };
         if n_declared > n_rest as u64 {
             let is_open = n_large.is_none() && chunk.n_declared >= OPEN;
             return Self { n_declared: (!is_open).then_some(n_declared), ..to_the_end };
         }
-        let next = chunk.next(bytes);
-        let n_after = bytes.len().saturating_sub(next);
-        if n_after < 8 || Chunk::is_at(bytes, next) {
+        let next = chunk.next(file);
+        let n_after = n_bytes.saturating_sub(next);
+        if n_after < 8 || Chunk::is_at(file, next) {
             let bytes = chunk.body..chunk.end;
             return Self { bytes, n_declared: Some(n_declared), n_garbage: 0, next };
         }

@@ -5,10 +5,10 @@ use std::{
     time::Duration,
 };
 
-use akhar_jobs::MAX_RECORDING_S;
+use akhar_jobs::{MAX_FETCHED_S, MAX_RECORDING_S};
 use symphonia::core::codecs::audio::AudioCodecId;
 
-use crate::decode::undecodable::Undecodable;
+use crate::decode::{job_file::JobFile, undecodable::Undecodable};
 
 /// Sampling rate of the decoded sound, Hz.
 pub(super) const RATE: u32 = 16_000;
@@ -27,6 +27,14 @@ pub(crate) struct AudioLimits {
 impl Default for AudioLimits {
     fn default() -> Self {
         Self { max_seconds: MAX_RECORDING_S, max_channels: 8, rates: 4_000..=192_000 }
+    }
+}
+
+impl AudioLimits {
+    /// The limits on a job's file.
+    pub(crate) fn of(file: &JobFile) -> Self {
+        let max_seconds = if file.is_on_disk() { MAX_FETCHED_S } else { MAX_RECORDING_S };
+        Self { max_seconds, ..Self::default() }
     }
 }
 

@@ -1,17 +1,17 @@
 //! The sound of an opened file in chunks, at the rate of the file: read frame by frame (mp3, wav), or by a demuxer.
 
 use akhar_jobs::MediaType;
-use bytes::Bytes;
 
 use super::{
     container::Container,
     decoder::PacketDecoder,
     mixer::Mixer,
     mp3,
+    reader::Reader,
     sound::{AudioLimits, Chunk, Sound, Step},
     wav,
 };
-use crate::decode::undecodable::Undecodable;
+use crate::decode::{job_file::JobFile, undecodable::Undecodable};
 
 /// An iterator over the packets of an mp3 or wav file.
 #[derive(Debug, Clone)]
@@ -23,16 +23,16 @@ pub(super) enum Packets {
 /// The sound of a file.
 pub(super) enum Source {
     /// A file that this program reads itself, so that a broken frame becomes silence of the same length.
-    Frames { bytes: Bytes, packets: Packets, decoder: PacketDecoder },
+    Frames { file: Reader, packets: Packets, decoder: PacketDecoder },
     /// A file that symphonia reads.
     Container(Container),
 }
 
 impl Packets {
-    fn next(&mut self, bytes: &[u8]) -> Option<Step> {
+    fn next(&mut self, file: &mut Reader) -> Option<Step> {
         match self {
-            Self::Mp3(packets) => packets.next(bytes),
-            Self::Wav(packets) => packets.next(bytes),
+            Self::Mp3(packets) => packets.next(file),
+            Self::Wav(packets) => packets.next(),
         }
     }
 }
@@ -40,21 +40,21 @@ impl Packets {
 impl Source {
     /// Opens a file. Checks the headers against the limits, and checks that at least one packet can be decoded.
     pub(super) fn open(
-        media_type: MediaType,
-        bytes: Bytes,
+        JobFile { media_type, content }: JobFile,
         limits: &AudioLimits,
     ) -> Result<(Sound, Self), Undecodable> {
+        let mut file = Reader::new(content.clone());
         let (sound, packets) = match media_type {
             MediaType::Mp3 => {
-                let (sound, packets) = mp3::read(&bytes)?;
+                let (sound, packets) = mp3::read(&mut file)?;
                 (sound, Packets::Mp3(packets))
             }
             MediaType::Wav => {
-                let (sound, packets) = wav::read(&bytes)?;
+                let (sound, packets) = wav::read(&mut file)?;
                 (sound, Packets::Wav(packets))
             }
             MediaType::Flac | MediaType::Ogg | MediaType::Mp4 | MediaType::WebM => {
-                let (sound, container) = Container::open(&bytes, limits)?;
+                let (sound, container) = Container::open(&content, limits)?;
                 return Ok((sound, Self::Container(container)));
             }
             other @ (MediaType::Png | MediaType::Jpeg) => {
@@ -63,21 +63,20 @@ impl Source {
             }
         };
         sound.check(limits)?;
-        check_decodable(&sound, packets.clone(), &bytes)?;
+        check_decodable(&sound, packets.clone(), &mut file)?;
         let decoder = PacketDecoder::new(&sound)?;
-        Ok((sound, Self::Frames { bytes, packets, decoder }))
+        Ok((sound, Self::Frames { file, packets, decoder }))
     }
 
     /// Takes one step through the file and appends the sound that it gives to `mono`.
     pub(super) fn next(&mut self, mixer: &mut Mixer, mono: &mut Vec<f32>) -> Result<Chunk, Undecodable> {
-        let Self::Frames { bytes, packets, decoder } = self else {
+        let Self::Frames { file, packets, decoder } = self else {
             let Self::Container(container) = self else { return Ok(Chunk::End) };
             return Ok(container.next(mixer, mono));
         };
-        Ok(match packets.next(bytes) {
+        Ok(match packets.next(file) {
             Some(Step::Packet { bytes: packet, n_frames, n_channels }) => {
-                let packet = bytes.get(packet).unwrap_or_default();
-                let is_whole = decoder.decode(packet, n_frames, n_channels, mixer, mono)?;
+                let is_whole = decoder.decode(file.get(packet), n_frames, n_channels, mixer, mono)?;
                 Chunk::Sound { is_whole }
             }
             Some(Step::Lost { n_frames }) => {
@@ -98,14 +97,13 @@ impl Source {
 }
 
 /// Checks that at least one packet of the file can be decoded.
-fn check_decodable(sound: &Sound, mut packets: Packets, bytes: &[u8]) -> Result<(), Undecodable> {
+fn check_decodable(sound: &Sound, mut packets: Packets, file: &mut Reader) -> Result<(), Undecodable> {
     let mut decoder = PacketDecoder::new(sound)?;
     let mut mono = Vec::new();
-    while let Some(step) = packets.next(bytes) {
+    while let Some(step) = packets.next(file) {
         if let Step::Packet { bytes: packet, n_frames, n_channels } = step {
             mono.clear();
-            let packet = bytes.get(packet).unwrap_or_default();
-            if decoder.decode(packet, n_frames, n_channels, &mut Mixer::default(), &mut mono)? {
+            if decoder.decode(file.get(packet), n_frames, n_channels, &mut Mixer::default(), &mut mono)? {
                 return Ok(());
             }
         }

@@ -11,6 +11,7 @@ use symphonia::core::codecs::audio::{
 };
 
 use super::{
+    reader::Reader,
     riff::{self, Format, Wave},
     sound::{Blocks, Sound, Step, seconds, truncation_warning},
 };
@@ -28,7 +29,7 @@ pub(super) struct Packets {
 }
 
 impl Packets {
-    pub(super) fn next(&mut self, _bytes: &[u8]) -> Option<Step> {
+    pub(super) fn next(&mut self) -> Option<Step> {
         let n_packet = self.coding.blocks.n_bytes * self.coding.blocks.per_packet();
         // An incomplete block at the end becomes a packet of its own.
         let n_whole = self.data.len() / self.coding.blocks.n_bytes * self.coding.blocks.n_bytes;
@@ -46,8 +47,8 @@ impl Packets {
 }
 
 /// Reads the headers of a wav file.
-pub(super) fn read(bytes: &[u8]) -> Result<(Sound, Packets), Undecodable> {
-    let wave = riff::read(bytes)?;
+pub(super) fn read(file: &mut Reader) -> Result<(Sound, Packets), Undecodable> {
+    let wave = riff::read(file)?;
     let Format { rate, n_channels, .. } = wave.format;
     let coding = Coding::of(&wave.format)?;
     let mut n_frames = coding.n_frames(wave.data.len());

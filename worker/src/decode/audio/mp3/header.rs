@@ -1,5 +1,8 @@
 //! Reads the four-byte frame header of MPEG audio layer III.
 
+/// The bytes of a header.
+pub(super) const HEADER: usize = 4;
+
 /// A frame header (ISO/IEC 11172-3, 2.4.2.3; ISO/IEC 13818-3; "MPEG 2.5" is Fraunhofer's extension).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header {

@@ -7,9 +7,12 @@ use std::ops::Range;
 
 use symphonia::core::codecs::audio::well_known::CODEC_ID_MP3;
 
-use super::sound::{Sound, Step, seconds, truncation_warning};
+use super::{
+    reader::Reader,
+    sound::{Sound, Step, seconds, truncation_warning},
+};
 use crate::decode::undecodable::Undecodable;
-use header::Header;
+use header::{HEADER, Header};
 use tag::Tag;
 
 /// An iterator over the frames of an mp3 file.
@@ -35,18 +38,17 @@ struct FileEnd {
 }
 
 impl Packets {
-    pub(super) fn next(&mut self, bytes: &[u8]) -> Option<Step> {
-        loop {
-            let rest = bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
-            if let Some(n) = tag::metadata(rest) {
+    pub(super) fn next(&mut self, file: &mut Reader) -> Option<Step> {
+        while self.at < file.len() {
+            if let Some(n) = tag::metadata(file, self.at) {
                 self.at += n;
                 continue;
             }
-            let Some((frame, header)) = self.frame(bytes) else {
-                return self.gap(bytes);
+            let Some((frame, header)) = self.frame(file) else {
+                return self.gap(file);
             };
             self.at = frame.end;
-            if Tag::read(&bytes[frame.clone()], &header).is_some() {
+            if Tag::read(file.get(frame.clone()), &header).is_some() {
                 continue;
             }
             self.n_frames += 1;
@@ -54,43 +56,43 @@ impl Packets {
             let Header { n_samples: n_frames, n_channels, .. } = header;
             return Some(Step::Packet { bytes: frame, n_frames, n_channels });
         }
+        None
     }
 
     /// The frame at the current position.
     ///
     /// A frame may have a broken header, and then a wrong length, if what follows it is not valid. Such a
     /// frame is accepted only if the next valid frame does not begin inside it.
-    fn frame(&self, bytes: &[u8]) -> Option<(Range<usize>, Header)> {
-        let header = Header::read(&bytes[self.at..]).filter(|h| h.is_same_stream(&self.first))?;
+    fn frame(&self, file: &mut Reader) -> Option<(Range<usize>, Header)> {
+        let header = header_at(file, self.at).filter(|h| h.is_same_stream(&self.first))?;
         let frame = self.at..self.at + header.n_bytes;
-        if frame.end > bytes.len() {
+        if frame.end > file.len() {
             return None;
         }
-        let is_followed = is_followed(bytes, frame.end, &self.first);
-        let is_whole = is_followed || self.resync(bytes).is_none_or(|next| next >= frame.end);
+        let is_followed = is_followed(file, frame.end, &self.first);
+        let is_whole = is_followed || self.resync(file).is_none_or(|next| next >= frame.end);
         is_whole.then_some((frame, header))
     }
 
     /// The next position at which a frame of the stream begins that another one, metadata or the end of the
     /// file follows.
-    fn resync(&self, bytes: &[u8]) -> Option<usize> {
-        (self.at + 1..bytes.len()).find(|&at| {
-            bytes[at] == 0xff
-                && Header::read(&bytes[at..]).is_some_and(|header| {
-                    header.is_same_stream(&self.first) && is_followed(bytes, at + header.n_bytes, &self.first)
-                })
+    fn resync(&self, file: &mut Reader) -> Option<usize> {
+        (self.at + 1..file.len()).find(|&at| {
+            header_at(file, at).is_some_and(|header| {
+                header.is_same_stream(&self.first) && is_followed(file, at + header.n_bytes, &self.first)
+            })
         })
     }
 
     /// Skips bytes that are not a frame.
-    fn gap(&mut self, bytes: &[u8]) -> Option<Step> {
-        let rest = &bytes[self.at..];
-        let Some(next) = self.resync(bytes) else {
-            let header = Header::read(rest).filter(|h| h.is_same_stream(&self.first));
-            self.ending.is_cut = header.is_some_and(|h| h.n_bytes > rest.len());
-            let is_padding = rest.iter().all(|&b| b == 0);
-            self.ending.n_garbage = if self.ending.is_cut || is_padding { 0 } else { rest.len() };
-            self.at = bytes.len();
+    fn gap(&mut self, file: &mut Reader) -> Option<Step> {
+        let n_rest = file.len() - self.at;
+        let Some(next) = self.resync(file) else {
+            let header = header_at(file, self.at).filter(|h| h.is_same_stream(&self.first));
+            self.ending.is_cut = header.is_some_and(|h| h.n_bytes > n_rest);
+            let is_padding = (self.at..file.len()).all(|at| file.head(at, 1) == [0]);
+            self.ending.n_garbage = if self.ending.is_cut || is_padding { 0 } else { n_rest };
+            self.at = file.len();
             return None;
         };
         let n_bytes = (next - self.at) as u64;
@@ -105,27 +107,32 @@ impl Packets {
 
 /// Whether something valid follows a frame that ends at `at`: another frame of the stream, metadata, or the
 /// end of the file.
-fn is_followed(bytes: &[u8], at: usize, first: &Header) -> bool {
-    let Some(rest) = bytes.get(at..) else { return false };
-    rest.is_empty()
-        || Header::read(rest).is_some_and(|next| next.is_same_stream(first))
-        || tag::metadata(rest).is_some()
+fn is_followed(file: &mut Reader, at: usize, first: &Header) -> bool {
+    if at >= file.len() {
+        return at == file.len();
+    }
+    header_at(file, at).is_some_and(|next| next.is_same_stream(first)) || tag::metadata(file, at).is_some()
+}
+
+/// The header of a frame that begins at `at`.
+fn header_at(file: &mut Reader, at: usize) -> Option<Header> {
+    Header::read(file.head(at, HEADER))
 }
 
 /// Finds the first frame of an mp3 file, and counts the frames and samples of the whole file.
-pub(super) fn read(bytes: &[u8]) -> Result<(Sound, Packets), Undecodable> {
+pub(super) fn read(file: &mut Reader) -> Result<(Sound, Packets), Undecodable> {
     let mut start = 0;
-    while let Some(n) = bytes.get(start..).and_then(tag::metadata) {
+    while let Some(n) = tag::metadata(file, start) {
         start += n;
     }
-    let begins = |&at: &usize| begins(bytes, at);
-    let Some(at) = (start..bytes.len()).find(begins) else {
+    let Some(at) = (start..file.len()).find(|&at| begins(file, at)) else {
         return Err(no_frame());
     };
-    let first = Header::read(&bytes[at..]).ok_or_else(no_frame)?;
-    let tag = bytes.get(at..at + first.n_bytes).and_then(|frame| Tag::read(frame, &first));
+    let first = header_at(file, at).ok_or_else(no_frame)?;
+    let frame = file.head(at, first.n_bytes);
+    let tag = if frame.len() == first.n_bytes { Tag::read(frame, &first) } else { None };
     let packets = Packets { at, first, n_frames: 0, n_bytes: 0, ending: FileEnd::default() };
-    let (n_samples, n_frames, ending) = count(packets.clone(), bytes);
+    let (n_samples, n_frames, ending) = count(packets.clone(), file);
 
     let mut warnings = Vec::new();
     let n_before = at - start;
@@ -166,17 +173,17 @@ fn no_frame() -> Undecodable {
 }
 
 /// Whether a stream begins at `at`: three frames that belong together, or fewer if they fill the file.
-fn begins(bytes: &[u8], at: usize) -> bool {
-    let Some(first) = bytes.get(at..).and_then(Header::read) else { return false };
+fn begins(file: &mut Reader, at: usize) -> bool {
+    let Some(first) = header_at(file, at) else { return false };
     let mut at = at;
     for n in 0..3 {
-        let Some(rest) = bytes.get(at..) else {
+        if at > file.len() {
             return n > 1; // the file ends in the middle of the second frame or a later one
-        };
-        if n > 0 && (rest.is_empty() || tag::metadata(rest).is_some()) {
+        }
+        if n > 0 && (at == file.len() || tag::metadata(file, at).is_some()) {
             return true;
         }
-        match Header::read(rest) {
+        match header_at(file, at) {
             Some(header) if header.is_same_stream(&first) => at += header.n_bytes,
             _ => return false,
         }
@@ -186,9 +193,9 @@ fn begins(bytes: &[u8], at: usize) -> bool {
 
 /// Goes through the whole file. Returns its number of samples (of one channel) and frames, with those of
 /// gaps, and how the file ends.
-fn count(mut packets: Packets, bytes: &[u8]) -> (u64, u64, FileEnd) {
+fn count(mut packets: Packets, file: &mut Reader) -> (u64, u64, FileEnd) {
     let mut n_samples = 0;
-    while let Some(step) = packets.next(bytes) {
+    while let Some(step) = packets.next(file) {
         n_samples += match step {
             Step::Packet { n_frames, .. } => n_frames as u64,
             Step::Lost { n_frames } => n_frames,

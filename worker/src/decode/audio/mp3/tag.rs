@@ -1,6 +1,7 @@
 //! Reads the parts of an mp3 file that are not sound: the tags of encoders, and metadata.
 
 use super::header::Header;
+use crate::decode::audio::reader::Reader;
 
 /// The delay of a decoder's filter bank in samples, as LAME's tag counts it.
 const DECODER_DELAY: u32 = 528 + 1;
@@ -51,27 +52,36 @@ fn delays(lame: &[u8]) -> Option<(u32, u32)> {
     Some((delay + DECODER_DELAY, padding.saturating_sub(DECODER_DELAY)))
 }
 
-/// The length of the metadata at the beginning of `bytes`: an ID3 tag of the start of a file (with its
-/// pictures) or of its end, or an APE tag. `None` if `bytes` begins with something else.
-pub(super) fn metadata(bytes: &[u8]) -> Option<usize> {
-    let n = match bytes {
+/// The bytes at the beginning of metadata that give its length.
+const METADATA_HEAD: usize = 16;
+
+/// The length of the metadata at `at`: an ID3 tag of the start of a file (with its
+/// pictures) or of its end, or an APE tag. `None` if there is something else.
+pub(super) fn metadata(file: &mut Reader, at: usize) -> Option<usize> {
+    let n_rest = file.len().checked_sub(at)?;
+    let n = match file.head(at, METADATA_HEAD) {
         &[b'I', b'D', b'3', _, _, flags, a, b, c, d, ..] if (a | b | c | d) < 0x80 => {
             let size = [a, b, c, d].iter().fold(0, |size, &b| size << 7 | usize::from(b));
             let footer = if flags & 0x10 == 0 { 0 } else { 10 };
             10 + size + footer
         }
-        [b'T', b'A', b'G', ..] if bytes.len() >= 128 => 128,
+        [b'T', b'A', b'G', ..] => 128,
         [b'A', b'P', b'E', b'T', b'A', b'G', b'E', b'X', _, _, _, _, size @ ..] => {
             32 + u32::from_le_bytes(*size.first_chunk()?) as usize
         }
         _ => return None,
     };
-    (n <= bytes.len()).then_some(n)
+    (n <= n_rest).then_some(n)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::decode::job_file::Content;
+
+    fn metadata(bytes: &[u8]) -> Option<usize> {
+        super::metadata(&mut Reader::new(Content::Memory(bytes.to_vec().into())), 0)
+    }
 
     #[test]
     fn metadata_has_its_declared_length_but_is_never_longer_than_the_file() {

@@ -3,10 +3,11 @@
 use akhar_jobs::{MediaType, Upload};
 
 use super::{
-    super::{Audio, AudioLimits, PIECE},
+    super::{Audio, AudioLimits, PIECE, reader::tests::on_disk},
     decode, fixture, upload,
     wav_file::{Format, chunk, format, riff, wav},
 };
+use crate::decode::job_file::{Content, JobFile};
 
 fn code_of(name: &str, bytes: Vec<u8>) -> &'static str {
     decode(name, bytes).err().map_or("decoded", |e| e.code)
@@ -48,13 +49,13 @@ fn files_that_are_not_supported_audio_are_refused_with_a_reason() {
         "the wav file's codec, GSM 6.10, is not supported: convert the recording to PCM or send it as mp3"
     );
     let picture = Upload { media_type: MediaType::Png, bytes: Vec::new().into() };
-    assert_eq!(Audio::open(picture, &AudioLimits::default(), None).err().unwrap().code, "undecodable");
+    assert_eq!(Audio::open(picture.into(), &AudioLimits::default(), None).err().unwrap().code, "undecodable");
 }
 
 #[test]
 fn a_recording_that_is_too_long_is_refused_before_it_is_decoded() {
     let limits = AudioLimits { max_seconds: 1, ..AudioLimits::default() };
-    let open = |name: &str, bytes| Audio::open(upload(name, bytes), &limits, None).err();
+    let open = |name: &str, bytes| Audio::open(upload(name, bytes).into(), &limits, None).err();
     assert!(open("mp3", fixture("mono-8k.mp3")).is_none());
     for name in ["greeting.wav", "greeting.mp3"] {
         let refused = open(name, fixture(name)).unwrap();
@@ -65,6 +66,22 @@ fn a_recording_that_is_too_long_is_refused_before_it_is_decoded() {
     }
 }
 
+#[test]
+fn a_recording_on_disk_may_last_four_hours() {
+    let frame = &fixture("mono-8k.mp3")[72..144]; // 72 ms
+    let open = |seconds: usize, is_on_disk| {
+        let bytes = frame.repeat(seconds * 1000 / 72);
+        let content = if is_on_disk { on_disk(&bytes) } else { Content::Memory(bytes.into()) };
+        let file = JobFile { media_type: MediaType::Mp3, content };
+        let limits = AudioLimits::of(&file);
+        Audio::open(file, &limits, None).map_or_else(|refused| refused.detail, |_| "opened".to_owned())
+    };
+    assert_eq!(open(3599, false), "opened");
+    assert!(open(3601, false).contains("at most 3600 s are allowed"));
+    assert_eq!(open(4 * 3600 - 1, true), "opened");
+    assert!(open(4 * 3600 + 1, true).contains("at most 14400 s are allowed"));
+}
+
 // The decoding thread takes the opened file along.
 const fn is_send<T: Send>() {}
 const _: () = is_send::<Audio>();
@@ -73,7 +90,7 @@ const _: () = is_send::<Audio>();
 fn only_a_few_seconds_of_a_long_recording_are_in_memory() {
     let frame = fixture("mono-8k.mp3")[72..144].to_vec();
     let bytes = frame.repeat(600 * 8000 / 576); // ten minutes
-    let mut audio = Audio::open(upload("mp3", bytes), &AudioLimits::default(), None).unwrap();
+    let mut audio = Audio::open(upload("mp3", bytes).into(), &AudioLimits::default(), None).unwrap();
     let mut n = 0;
     while let Some(piece) = audio.next().unwrap() {
         n += piece.len();

@@ -17,9 +17,9 @@ mod wav_file;
 
 use std::{f64::consts::TAU, path::Path};
 
-use akhar_jobs::MediaType;
+use akhar_jobs::{MediaType, Upload};
 
-use super::*;
+use super::{reader::tests::on_disk, *};
 
 /// The length of the signal in the fixtures, as training/fixtures/audio.py makes it, seconds.
 const CHIRP_SECONDS: f64 = 0.75;
@@ -50,8 +50,27 @@ fn decode(name: &str, bytes: Vec<u8>) -> Result<Decoded, Undecodable> {
     decode_within(&AudioLimits::default(), name, bytes)
 }
 
+/// Decodes a file in memory, and the same file on disk, which must give the same.
 fn decode_within(limits: &AudioLimits, name: &str, bytes: Vec<u8>) -> Result<Decoded, Undecodable> {
-    let mut audio = Audio::open(upload(name, bytes), limits, None)?;
+    let in_memory = JobFile::from(upload(name, bytes));
+    let content = on_disk(&in_memory.content.start(usize::MAX));
+    let on_disk = decode_file(limits, JobFile { content, ..in_memory });
+    let decoded = decode_file(limits, in_memory);
+    match (&decoded, &on_disk) {
+        (Ok(decoded), Ok(on_disk)) => {
+            assert!(decoded.samples == on_disk.samples && decoded.warnings == on_disk.warnings, "{name}");
+        }
+        (decoded, on_disk) => {
+            let detail =
+                |decoded: &Result<Decoded, Undecodable>| decoded.as_ref().err().map(|e| e.detail.clone());
+            assert_eq!(detail(decoded), detail(on_disk), "{name}");
+        }
+    }
+    decoded
+}
+
+fn decode_file(limits: &AudioLimits, file: JobFile) -> Result<Decoded, Undecodable> {
+    let mut audio = Audio::open(file, limits, None)?;
     let mut samples = Vec::new();
     while let Some(piece) = audio.next()? {
         assert!((1..=PIECE).contains(&piece.len()));
