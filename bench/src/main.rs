@@ -168,6 +168,12 @@ enum Command {
         #[arg(long, default_value = "pa")]
         lang: String,
     },
+    /// Measure the memory of the api and the worker for a recording of hours that is fetched from a URL
+    Hours {
+        /// The length of the recording
+        #[arg(long, default_value_t = 3)]
+        hours: usize,
+    },
     /// Measure hours of audio in an hour of `akhar transcribe`, in turns with the speech model alone and with other
     /// programs
     Bulk {
@@ -283,6 +289,7 @@ async fn measure(command: Command) -> Report {
         Command::Languages { pa, en } => speech::languages([&pa, &en]),
         Command::Translation { python } => translation::run(python.as_deref()),
         Command::Long { recording, pieces, lang } => speech::long(&recording, &pieces, &lang).await,
+        Command::Hours { hours } => speech::hours(hours).await,
         Command::Bulk { recordings, lang, rounds, python } => {
             speech::bulk(&recordings, &lang, rounds, python.as_deref()).await
         }

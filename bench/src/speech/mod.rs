@@ -1,10 +1,11 @@
 //! Measures speech recognition: errors and speed over HTTP, and in comparison with other
-//! programs (`peers`); the memory for a long recording, and the response time of short
+//! programs (`peers`); the memory for a long recording and for one of hours, and the response time of short
 //! clips meanwhile.
 
 mod bulk;
 mod clips;
 mod evidence;
+mod hours;
 mod keyterms;
 mod languages;
 mod peers;
@@ -29,6 +30,7 @@ use crate::{load::warm_stack, report::Report};
 pub(crate) use bulk::bulk;
 use clips::{Clip, Quality, Transcriber, clips, samples, spoken};
 pub(crate) use evidence::evidence_of;
+pub(crate) use hours::hours;
 pub(crate) use keyterms::keyterms;
 pub(crate) use languages::languages;
 use peers::beside_peers;

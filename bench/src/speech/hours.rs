@@ -1,0 +1,78 @@
+//! Measures the memory that a recording of hours takes, which no process has whole in its memory.
+
+use std::time::{Duration, Instant};
+
+use akhar_tests::{
+    Cluster, Form, Stack,
+    files::{FileServer, Reply},
+    http,
+    speech::{RATE, recording, silence, wav},
+};
+
+use crate::{
+    load::warm,
+    report::Report,
+    speech::{is_ended, transcribe},
+};
+
+/// What a recording may take more than a clip of ten seconds, MiB.
+const MORE: [(&str, f64); 2] = [("api", 10.0), ("worker", 60.0)];
+
+/// Measures one recording of so many hours that is fetched from a URL. Its result has every word with its times.
+pub(crate) async fn hours(hours: usize) -> Report {
+    let samples = [recording("pa-school.wav").samples(), silence(1)].concat();
+    let file = wav(&samples.iter().copied().cycle().take(hours * 3600 * RATE).collect::<Vec<_>>());
+    let about = format!("one recording of {hours} h, a WAV of {} bytes, beside a clip of 10 s", file.len());
+    let mut report = Report::new("hours", about);
+    let cluster = Cluster::own();
+    let (stack, _) = warm(Stack::with().on(&cluster).set_text("AKHAR_WEBHOOK_ALLOW", "127.0.0.0/8")).await;
+    let clip: Vec<i16> = samples.iter().copied().cycle().take(10 * RATE).collect();
+    transcribe(&stack, &wav(&clip), "pa").await;
+    let server = FileServer::start().await;
+    let url = server.put("/hours.wav", [Reply::File(file)]);
+    measure(&stack, "by URL", Form::default().text("url", &url), &mut report).await;
+    report
+}
+
+/// Transcribes the recording of a form, and adds what it takes to the report.
+async fn measure(stack: &Stack, how: &str, form: Form, report: &mut Report) {
+    let processes = [&stack.api, &stack.workers[0]];
+    let before = processes.map(|process| {
+        process.reset_peak();
+        process.memory_mib().0
+    });
+    let form = form.text("with-timestamps", "true").text("with-words", "true");
+    let started = Instant::now();
+    let request = stack.post("speech-recognition", &form).header("prefer", "respond-async");
+    let id = http::send(request).await.job();
+    while !is_ended(stack, id).await {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let took = started.elapsed().as_secs_f64();
+    let mut results = Vec::new();
+    for accept in ["application/json", "application/x-subrip"] {
+        let result = stack.request("GET", &format!("/v1/jobs/{id}/result")).header("accept", accept);
+        let answer = http::send(result).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        results.push(answer);
+    }
+    let n_segments = results[0].json()["timestamps"].as_array().map_or(0, Vec::len);
+    let mib = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX)) / 1024.0 / 1024.0;
+    let n_segments = f64::from(u32::try_from(n_segments).unwrap_or(u32::MAX));
+    let sizes = [("result_mib", mib(results[0].body.len())), ("srt_mib", mib(results[1].body.len()))];
+    report.row(how, [vec![("took_s", took), ("segments", n_segments)], sizes.to_vec()].concat());
+    for ((process, before), (name, reach)) in processes.into_iter().zip(before).zip(MORE) {
+        let peak = process.memory_mib().1;
+        report.row(
+            &format!("{how}, {name}, MiB"),
+            vec![("before", before), ("peak", peak), ("more", peak - before)],
+        );
+        report.figure(
+            format!("a long recording {how}, {name}, memory"),
+            "MiB",
+            peak - before,
+            None,
+            &format!("≤ {reach}"),
+        );
+    }
+}
