@@ -14,7 +14,8 @@ use super::{
     rows::column,
 };
 
-/// The most jobs that one statement may end. Their ids must fit into the 8,000 bytes of a notification.
+/// The most jobs whose ids fit into the 8,000 bytes of a notification, and so the most jobs that one statement may end unless it
+/// leaves the announcement to another one.
 pub const MAX_ENDINGS: usize = 200;
 
 /// The webhook of a group is sent this long after its end. If the group gets another job before, the webhook is not sent: a caller
@@ -119,9 +120,11 @@ impl Ending {
 /// Ends the jobs whose guards are met: writes their outcomes and artifacts, deletes their uploads (but not those of dead
 /// jobs, which the service failed to process and an operator can retry) and the segments that were stored while they ran,
 /// adds recordings to the usage of their accounts, counts the jobs in their groups, writes the deliveries of their webhooks and
-/// of those of groups that have ended with them, and announces their ends (see [`super::ended`]). Takes at most [`MAX_ENDINGS`] endings. All of them are on disk when this
-/// returns if at least one of the ended jobs is acknowledged, has an upload outside the database (a crash of Postgres could
-/// lose an end whose object is deleted already), or was ended under [`Guard::Unended`], because somebody asked for that.
+/// of those of groups that have ended with them, and announces their ends (see [`super::ended`]).
+///
+/// All of them are on disk when this returns if at least one of the ended jobs is acknowledged, has an upload outside the database (a
+/// crash of Postgres could lose an end whose object is deleted already), or was ended under [`Guard::Unended`], because somebody asked
+/// for that. Takes any number of endings if all are under [`Guard::Unended`], otherwise at most [`MAX_ENDINGS`].
 pub async fn end(db: &mut PgConnection, endings: &[Ending]) -> Result<Ends, sqlx::Error> {
     let ended = if endings.iter().all(Ending::is_of_row_only) {
         update(db, &sorted(endings)).await?
@@ -150,15 +153,21 @@ pub(super) async fn end_within(
     endings: &[Ending],
 ) -> Result<Vec<EndedRow>, sqlx::Error> {
     let ended = update(transaction, &sorted(endings)).await?;
-    settle(transaction, &ended).await?;
+    // A job that no worker has claimed has nothing beside its row, unless it has a webhook.
+    let to_settle: Vec<_> = ended.iter().filter(|row| row.attempt > 0 || row.has_webhook).collect();
+    if !to_settle.is_empty() {
+        settle(transaction, &to_settle).await?;
+    }
     Ok(ended)
 }
 
 /// Announces the ends of jobs that are not announced yet.
 pub(super) async fn announce_ends(db: &mut PgConnection, ended: &[EndedRow]) {
     if ended.iter().any(|row| row.is_flushed) {
-        let ids: Vec<_> = ended.iter().map(|row| row.id.to_string()).collect();
-        announce(db, JOBS_ENDED, &ids.join(",")).await;
+        for rows in ended.chunks(MAX_ENDINGS) {
+            let ids: Vec<_> = rows.iter().map(|row| row.id.to_string()).collect();
+            announce(db, JOBS_ENDED, &ids.join(",")).await;
+        }
     }
     if ended.iter().any(|row| row.has_webhook) {
         announce(db, WEBHOOKS_DUE, "").await;
@@ -188,6 +197,8 @@ pub(super) struct EndedRow {
     /// The address of the object that nobody needs any more.
     object: Option<String>,
     has_webhook: bool,
+    /// How often a worker has claimed it.
+    attempt: i32,
     /// The worker of the last attempt, if that failed.
     failed_worker: Option<String>,
     has_failed: bool,
@@ -251,7 +262,7 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
                      from (select json_agg(row_to_json(ended))::text as rows, string_agg(id::text, ',') as ids from ended) as all_ended)
                  end
              from flushed)
-         select id, object, has_webhook, failed_worker, has_failed, is_flushed from ended, announced"
+         select id, object, has_webhook, attempt, failed_worker, has_failed, is_flushed from ended, announced"
     ))
     .bind(column(endings, |e| e.job().0))
     .bind(column(endings, |e| e.guard.attempt()))
@@ -273,7 +284,7 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
 }
 
 /// Changes what belongs to ended jobs beside their rows: their segments, failed attempts, usage of audio and webhooks.
-async fn settle(db: &mut PgConnection, ended: &[EndedRow]) -> Result<(), sqlx::Error> {
+async fn settle(db: &mut PgConnection, ended: &[&EndedRow]) -> Result<(), sqlx::Error> {
     let failed: Vec<_> = ended.iter().filter(|row| row.has_failed).collect();
     sqlx::query(
         "with ended as (

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{GroupName, JobId};
 
-use super::{Deleted, Ending, Guard, MAX_ENDINGS, delete::delete_these, end};
+use super::{Deleted, Ending, Guard, delete::delete_these, end};
 
 /// A part of a statement that counts jobs in their groups. `$changed` has the `account_id` and the `group_name` of each job that the
 /// statement has changed, and `$before` and `$after` are its states, or `null` if there was or is no job. `$webhook_url` is where
@@ -147,6 +147,10 @@ pub(super) async fn forget_empty_groups(db: &PgPool) -> Result<(), sqlx::Error> 
     Ok(())
 }
 
+/// The most jobs of a group that one statement cancels or deletes. Their rows are locked for some hundredths of a second, and each
+/// statement waits for the disk once.
+const AT_A_TIME: usize = 2_000;
+
 /// The jobs of a group that were cancelled.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cancelled {
@@ -156,14 +160,14 @@ pub struct Cancelled {
     pub objects: Vec<String>,
 }
 
-/// Cancels the jobs of a group that have not ended, each [`MAX_ENDINGS`] with one statement.
+/// Cancels the jobs of a group that have not ended, each [`AT_A_TIME`] with one statement.
 pub async fn cancel_group(db: &PgPool, account_id: Uuid, name: &GroupName) -> Result<Cancelled, sqlx::Error> {
     let unended = "select id from jobs
         where account_id = $1 and group_name = $2 and (state = 'queued' or state = 'running') order by id";
     let jobs: Vec<JobId> = sqlx::query_scalar(unended).bind(account_id).bind(name).fetch_all(db).await?;
     let mut connection = db.acquire().await?;
     let mut cancelled = Cancelled::default();
-    for batch in jobs.chunks(MAX_ENDINGS) {
+    for batch in jobs.chunks(AT_A_TIME) {
         let ending = |&job: &JobId| Ending::cancelled(Guard::Unended { job, account_id });
         let ends = end(&mut connection, &batch.iter().map(ending).collect::<Vec<_>>()).await?;
         cancelled.jobs.extend(batch.iter().zip(ends.met).filter_map(|(job, is_met)| is_met.then_some(*job)));
@@ -172,7 +176,7 @@ pub async fn cancel_group(db: &PgPool, account_id: Uuid, name: &GroupName) -> Re
     Ok(cancelled)
 }
 
-/// Deletes the jobs of a group that have ended, each [`MAX_ENDINGS`] with one statement, and the webhook of its end.
+/// Deletes the jobs of a group that have ended, each [`AT_A_TIME`] with one statement, and the webhook of its end.
 pub async fn delete_group(
     db: &PgPool,
     account_id: Uuid,
@@ -183,7 +187,7 @@ pub async fn delete_group(
     let jobs: Vec<Uuid> = sqlx::query_scalar(ended).bind(account_id).bind(name).fetch_all(db).await?;
     let mut connection = db.acquire().await?;
     let mut deleted = Vec::new();
-    for batch in jobs.chunks(MAX_ENDINGS) {
+    for batch in jobs.chunks(AT_A_TIME) {
         deleted.extend(delete_these(&mut connection, batch.to_vec()).await?);
     }
     let webhook = "delete from webhook_deliveries where account_id = $1 and group_name = $2";

@@ -1,17 +1,24 @@
 //! The rules of the queue, tested on its statements and its backend: which jobs are accepted, which are
 //! claimed first, and which ends count.
 
-use std::{collections::BTreeMap, future::poll_fn, sync::Arc, task::Poll, time::Duration};
+use std::{
+    collections::{BTreeMap, HashSet},
+    future::poll_fn,
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
 
 use akhar_jobs::{
-    Fence, FreePlaces, JobId, MAX_ATTEMPTS, MediaType, NewJob, Parameters, Places, Queue, TopK, Upload,
+    Fence, FreePlaces, GroupName, JobId, MAX_ATTEMPTS, MediaType, NewJob, Parameters, Places, Queue, TopK,
+    Upload,
     backend::{Admission, Claims, JobBackend, NotAccepted, Submissions, SubmitError, Wakeups},
     fair_share::Limit,
     store::{self, Requeue, Submitted},
 };
 use akhar_tests::{Cluster, Stack, until};
 use futures::future::join_all;
-use sqlx::PgPool;
+use sqlx::{PgPool, postgres::PgListener};
 use uuid::Uuid;
 
 use crate::{claim, digit, end, submit};
@@ -297,4 +304,27 @@ async fn the_backend_implements_the_traits_of_apalis() {
     drop(job);
     assert_eq!(claims.held(Queue::Quick).n_held(), 0);
     poll_fn(|cx| backend.poll_close(cx, &worker)).await.expect("it closes");
+}
+
+#[tokio::test]
+async fn the_end_of_each_job_of_a_cancelled_group_is_announced() {
+    let db = database().await;
+    let group = GroupName::parse("large").expect("a name");
+    let account_id = Uuid::now_v7();
+    let job = || NewJob { account_id, upload: None, group: Some(group.clone()), ..new_job(true) };
+    // The ids of more jobs than fit into a notification.
+    let jobs: Vec<NewJob> = (0..3 * store::MAX_ENDINGS).map(|_| job()).collect();
+    insert(&db, &jobs.iter().collect::<Vec<_>>()).await;
+    let mut listener = PgListener::connect_with(&db).await.expect("a connection");
+    listener.listen(store::JOBS_ENDED).await.expect("it listens");
+
+    let cancelled = store::cancel_group(&db, account_id, &group).await.expect("a write");
+    let ids: HashSet<JobId> = jobs.iter().map(|job| job.id).collect();
+    assert_eq!(cancelled.jobs.iter().copied().collect::<HashSet<_>>(), ids);
+    let mut announced = HashSet::new();
+    while announced.len() < ids.len() {
+        let notification = listener.recv().await.expect("a notification");
+        announced.extend(notification.payload().split(',').map(|id| JobId(id.parse().expect("an id"))));
+    }
+    assert_eq!(announced, ids);
 }
