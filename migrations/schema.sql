@@ -10,6 +10,21 @@ begin
     return null;
 end $function$;
 
+-- Deletes what belongs to deleted jobs: artifacts, segments, failed attempts and webhooks.
+CREATE OR REPLACE FUNCTION public.delete_parts_of_jobs()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+    jobs constant uuid[] := array(select id from deleted);
+begin
+    delete from artifacts where job_id = any(jobs);
+    delete from segments where job_id = any(jobs);
+    delete from failed_attempts where job_id = any(jobs);
+    delete from webhook_deliveries where job_id = any(jobs);
+    return null;
+end $function$;
+
 -- The turns of new jobs, in the order of the arrays: each job of an account gets the turn after its last waiting one, but none that was claimed already.
 CREATE OR REPLACE FUNCTION public.next_turns(queues text[], priorities smallint[], accounts uuid[])
  RETURNS bigint[]
@@ -89,8 +104,7 @@ create table artifacts (
     job_id uuid not null, -- The job it belongs to.
     name text not null, -- What it is to its outcome: points (JSON text) or image (a PNG).
     bytes bytea not null, -- The bytes. Stored uncompressed: compressing costs more time than writing.
-    constraint artifacts_pkey PRIMARY KEY (job_id, name),
-    constraint artifacts_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
+    constraint artifacts_pkey PRIMARY KEY (job_id, name)
 );
 
 -- The audio of jobs that are submitted for accounts with a quota of it. A row counts until its job ends, or for a minute if it has no job.
@@ -167,8 +181,7 @@ create table failed_attempts (
     started_at timestamp with time zone, -- When it was claimed.
     ended_at timestamp with time zone not null default now(), -- When its failure was recorded.
     error text not null, -- Why it failed. Never shown to callers.
-    constraint failed_attempts_pkey PRIMARY KEY (job_id, attempt),
-    constraint failed_attempts_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
+    constraint failed_attempts_pkey PRIMARY KEY (job_id, attempt)
 );
 CREATE INDEX failed_attempts_started ON public.failed_attempts USING btree (started_at);
 
@@ -245,6 +258,7 @@ CREATE INDEX jobs_of_request ON public.jobs USING btree (request_id) WHERE (requ
 CREATE INDEX jobs_retained ON public.jobs USING btree (retain_s, ended_at) WHERE ((retain_s > 0) AND (ended_at IS NOT NULL));
 CREATE INDEX jobs_running ON public.jobs USING btree (worker) WHERE (state = 'running'::text);
 CREATE INDEX jobs_waiting ON public.jobs USING btree (queue, account_id, priority, turn) WHERE (state ~~ 'queued'::text);
+CREATE TRIGGER delete_parts AFTER DELETE ON public.jobs REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION delete_parts_of_jobs();
 
 -- Who is signed in to the operations page, in every api process. Ended sessions are deleted at the next sign-in.
 create table ops_sessions (
@@ -294,8 +308,7 @@ create table segments (
     end_s double precision not null, -- Its end, seconds from the start of the recording.
     text text not null, -- What is said in it.
     channel smallint, -- The channel that it is said in, from 1; null if the channels are mixed.
-    constraint segments_pkey PRIMARY KEY (job_id, attempt, n),
-    constraint segments_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE
+    constraint segments_pkey PRIMARY KEY (job_id, attempt, n)
 );
 
 -- Short-lived keys for web pages. Expired ones are deleted when their key gets another.
@@ -331,7 +344,6 @@ create table webhook_deliveries (
     constraint webhook_deliveries_job_id_key UNIQUE (job_id),
     constraint webhook_deliveries_pkey PRIMARY KEY (id),
     constraint webhook_deliveries_account_id_group_name_fkey FOREIGN KEY (account_id, group_name) REFERENCES job_groups(account_id, name) ON DELETE CASCADE,
-    constraint webhook_deliveries_job_id_fkey FOREIGN KEY (job_id) REFERENCES jobs(id) ON DELETE CASCADE,
     constraint webhook_deliveries_check CHECK (((state = 'pending'::text) = (ended_at IS NULL))),
     constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text]))),
     constraint webhook_deliveries_subject_check CHECK ((((job_id IS NULL) = (group_name IS NOT NULL)) AND ((group_name IS NULL) = (group_end IS NULL)) AND ((group_name IS NULL) = (group_end_id IS NULL))))

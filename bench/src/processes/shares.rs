@@ -58,7 +58,7 @@ async fn turn(stack: &mut Stack, workers: Workers, n_jobs: u16) -> f64 {
     for _ in 0..workers.n {
         stack.add_worker().await;
     }
-    sqlx::raw_sql("truncate jobs, audio_usage cascade").execute(&stack.db).await.expect("empty tables");
+    sqlx::raw_sql("truncate jobs, audio_usage").execute(&stack.db).await.expect("empty tables");
     let recordings: Vec<_> = recordings().into_iter().filter(|recording| recording.lang == "pa").collect();
     for nth in 0..n_jobs {
         let recording = &recordings[usize::from(nth) % recordings.len()];

@@ -274,7 +274,8 @@ fn the_statements_do_what_the_model_says() {
     let checked = runner.run(&sequences, |commands| {
         n_commands.set(n_commands.get() + commands.len());
         runtime.block_on(async {
-            sqlx::query("truncate jobs, job_groups cascade").execute(&db).await.expect("a write");
+            let all = "truncate jobs, job_groups, artifacts, segments, failed_attempts cascade";
+            sqlx::query(all).execute(&db).await.expect("a write");
             let account_id = Uuid::now_v7();
             let jobs = std::array::from_fn(|job| NewJob { account_id, group: group(job), ..new_job(false) });
             let mut both = Both { db: db.clone(), model: [None; N_JOBS], jobs };
