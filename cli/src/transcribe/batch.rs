@@ -1,15 +1,22 @@
 //! Transcribes one recording of a run: reads it, cuts it if it is long or of another format, sends it, and writes the results.
 
-use std::{fs, io, path::PathBuf, sync::Arc};
+use std::{fs, future::ready, io, path::PathBuf, sync::Arc, time::Duration};
 
 use akhar_client::{
-    Client, ClientError, JobBody, JobResultBody, MAX_RECORDING_BYTES, ProblemBody, RecordingSource, Warnings,
+    Client, ClientError, GroupBody, JobBody, JobResultBody, MAX_RECORDING_BYTES, ProblemBody,
+    RecordingSource, Warnings,
 };
 use akhar_platform::blocking::{blocking, joined};
 use akhar_worker::{Recording, Undecodable};
 use bytes::Bytes;
-use futures::{StreamExt as _, stream::FuturesUnordered};
-use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
+use futures::{
+    Stream, StreamExt as _,
+    stream::{self, FuturesUnordered},
+};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit, mpsc},
+    time::{Interval, interval},
+};
 use url::Url;
 use uuid::Uuid;
 
@@ -30,7 +37,7 @@ use crate::{elsewhere, failure::Failure};
 
 /// How many jobs a recording may have that fail for a reason of the server, such as workers that die.
 const MAX_JOBS: u32 = 3;
-/// How often the progress of a job is asked for, seconds.
+/// How often the progress of a job and the counts of the group are asked for, seconds.
 const PROGRESS_INTERVAL_S: u8 = 5;
 
 /// What all recordings of a run share.
@@ -135,6 +142,18 @@ impl From<Piece> for CutPiece {
 }
 
 impl Batch {
+    /// The group of the run's jobs, again and again. Empty if the run has none.
+    pub(super) fn groups(&self) -> impl Stream<Item = GroupBody> {
+        let every = interval(Duration::from_secs(PROGRESS_INTERVAL_S.into()));
+        let followed = self.journal.group().map(|name| (name.as_str(), every));
+        let next = async move |followed: Option<(_, Interval)>| {
+            let (name, mut every) = followed?;
+            every.tick().await;
+            Some((self.client.group(name, 0).await.ok(), Some((name, every))))
+        };
+        stream::unfold(followed, next).filter_map(ready)
+    }
+
     /// Transcribes a recording, the `nth` of the run, and writes its results. An error ends the run.
     pub(super) async fn transcribe(self: Arc<Self>, nth: usize, input: &Input) -> Result<Ended, Failure> {
         let ended = match self.try_transcribe(nth, input).await {

@@ -26,6 +26,7 @@ use std::{
     time::Duration,
 };
 
+use akhar_client::GroupBody;
 use akhar_jobs::{Channels, Digits, GroupName, Script};
 use akhar_platform::{blocking::blocking, config::Config};
 use futures::{Stream, StreamExt as _, stream};
@@ -259,7 +260,7 @@ async fn transcribe(
     });
     // One more than have places, so that the next file is at hand when a place becomes free.
     let ended = stream::iter(recordings).buffer_unordered(concurrency + 1);
-    let interrupted = run.follow(ended, || batch.lengths.sum(), signals).await;
+    let interrupted = run.follow(ended, || batch.lengths.sum(), batch.groups(), signals).await;
     run.progress.finish();
     batch.outputs.write_list(untranscribed::FAILURES, &run.failures)?;
     batch.outputs.write_summary(std::mem::take(&mut run.rows))?;
@@ -296,6 +297,8 @@ struct Run {
     failures: Vec<Untranscribed>,
     /// The lines of the table.
     rows: Vec<Row>,
+    /// The group of the run's jobs, as the server has last counted them.
+    group: Option<GroupBody>,
     progress: Progress,
 }
 
@@ -303,7 +306,7 @@ impl Run {
     fn new(n_files: usize, skipped: &[Untranscribed]) -> Self {
         let tally = Tally { n_files, n_skipped: skipped.len(), ..Tally::default() };
         let rows = skipped.iter().map(Row::skipped).collect();
-        Self { progress: Progress::new(), tally, failures: Vec::new(), rows }
+        Self { progress: Progress::new(), tally, failures: Vec::new(), rows, group: None }
     }
 
     /// Counts and shows recordings until all have ended, one ends the run, or a signal does.
@@ -311,9 +314,11 @@ impl Run {
         &mut self,
         ended: impl Stream<Item = (PathBuf, Result<Ended, Failure>)>,
         audio: impl Fn() -> Audio,
+        groups: impl Stream<Item = GroupBody>,
         signals: &mut Signals,
     ) -> Result<(), Failure> {
         let mut ended = std::pin::pin!(ended);
+        let mut groups = std::pin::pin!(groups);
         let mut ticks = interval(SHOW_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -322,7 +327,8 @@ impl Run {
                     Some((path, ended)) => self.count(&path, ended?),
                     None => return Ok(()),
                 },
-                _ = ticks.tick() => self.progress.show(&self.tally, audio()),
+                Some(group) = groups.next() => self.group = Some(group),
+                _ = ticks.tick() => self.progress.show(&self.tally, audio(), self.group.as_ref()),
                 code = signals.next() => return Err(Failure::Exit(code)),
             }
         }

@@ -5,11 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use akhar_client::GroupBody;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::lengths::Audio;
 
 const BAR: &str = "{wide_bar}  {msg}";
+const BAR_AND_GROUP: &str = "{wide_bar}  {msg}\n{prefix}";
 /// The number of steps of the bar.
 const BAR_LENGTH: u64 = 10_000;
 /// How often a line is printed where there is no bar.
@@ -74,7 +76,16 @@ impl Tally {
     }
 }
 
-/// Shows a [`Tally`].
+/// The counts of the run's jobs, such as `on the server: 20 jobs waiting, 4 running, 873 done, 1 failed`.
+fn on_the_server(group: &GroupBody) -> String {
+    let GroupBody { queued, running, succeeded, failed, cancelled, .. } = group;
+    let cancelled = if *cancelled > 0 { format!(", {cancelled} cancelled") } else { String::new() };
+    format!(
+        "on the server: {queued} jobs waiting, {running} running, {succeeded} done, {failed} failed{cancelled}"
+    )
+}
+
+/// Shows a [`Tally`], and the group of the run's jobs.
 #[derive(Debug)]
 pub(super) struct Progress {
     started: Instant,
@@ -85,10 +96,8 @@ pub(super) struct Progress {
 
 impl Progress {
     pub(super) fn new() -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template(BAR).unwrap_or_else(|_| ProgressStyle::default_bar());
-            ProgressBar::new(BAR_LENGTH).with_style(style)
-        });
+        let bar =
+            std::io::stderr().is_terminal().then(|| ProgressBar::new(BAR_LENGTH).with_style(style(BAR)));
         Self { started: Instant::now(), printed: Instant::now(), bar }
     }
 
@@ -97,15 +106,21 @@ impl Progress {
         self.started.elapsed()
     }
 
-    /// Shows the tally and how much audio is transcribed, if it is time for that.
-    pub(super) fn show(&mut self, tally: &Tally, audio: Audio) {
+    /// Shows the tally, how much audio is transcribed, and the counts of the group if they are known, if it is time for that.
+    pub(super) fn show(&mut self, tally: &Tally, audio: Audio, group: Option<&GroupBody>) {
         let text = tally.text(audio, self.elapsed());
+        let counts = group.map(on_the_server);
         if let Some(bar) = &self.bar {
             bar.set_position(audio.share_of(BAR_LENGTH));
             bar.set_message(text);
+            if let Some(counts) = counts {
+                bar.set_style(style(BAR_AND_GROUP));
+                bar.set_prefix(counts);
+            }
         } else if self.printed.elapsed() >= LINE_INTERVAL {
             self.printed = Instant::now();
-            eprintln!("{text}");
+            let counts = counts.map(|counts| format!("; {counts}")).unwrap_or_default();
+            eprintln!("{text}{counts}");
         }
     }
 
@@ -123,6 +138,10 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 #[cfg(test)]
@@ -154,5 +173,22 @@ mod tests {
             tally.summary(elapsed),
             "2 of 8 recordings transcribed, 1 by an earlier run, 1 failed, 5 skipped, 1 with warnings: 0.20 h of audio in 60 s"
         );
+    }
+    #[test]
+    fn the_counts_of_the_group_are_those_of_its_jobs_on_the_server() {
+        let group = |cancelled| GroupBody {
+            name: "calls".to_owned(),
+            has_ended: false,
+            queued: 20,
+            running: 4,
+            succeeded: 873,
+            failed: 1,
+            cancelled,
+            created_at: chrono::DateTime::UNIX_EPOCH,
+            last_ended_at: None,
+        };
+        let counts = "on the server: 20 jobs waiting, 4 running, 873 done, 1 failed";
+        assert_eq!(on_the_server(&group(0)), counts);
+        assert_eq!(on_the_server(&group(2)), format!("{counts}, 2 cancelled"));
     }
 }

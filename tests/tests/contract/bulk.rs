@@ -8,6 +8,8 @@ use akhar_tests::{
     process::run,
     root,
     speech::{RATE, error_percent, recording, wav},
+    terminal::Terminal,
+    until,
 };
 use serde_json::Value;
 
@@ -303,4 +305,20 @@ async fn subtitles_have_numbers_in_figures_unless_words_are_asked_for() {
             assert_eq!(folders.text("price.srt").contains("₹250"), has_figures, "{arguments:?}");
         }
     }
+}
+
+#[tokio::test]
+async fn the_progress_has_the_counts_of_the_group_on_the_server() {
+    let stack = Stack::with().workers(0).start().await;
+    let folders = Folders::new(stack.folder(), "waiting");
+    folders.add("school.wav", &recording("pa-school.wav").bytes);
+    folders.add("water.mp3", &recording("pa-water.mp3").bytes);
+    let (terminal, screen) = Terminal::open();
+    let mut command = folders.command(&stack, &[]);
+    command.stderr(screen);
+    let _run = command.spawn().expect("it starts");
+    until("the jobs are shown", async || {
+        terminal.shown().contains("on the server: 2 jobs waiting, 0 running, 0 done, 0 failed").then_some(())
+    })
+    .await;
 }
