@@ -106,7 +106,6 @@ impl Channels {
         }
     }
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     /// Whether they are mixed.
     pub const fn is_mixed(&self) -> bool {
         matches!(self, Self::Mixed)
@@ -158,7 +157,6 @@ impl Script {
         }
     }
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     /// Whether it is Gurmukhi, the usual one.
     pub const fn is_gurmukhi(&self) -> bool {
         matches!(self, Self::Gurmukhi)
