@@ -47,10 +47,6 @@ async fn minutes(db: &PgPool) -> Vec<QueueMinute> {
 #[tokio::test]
 async fn several_processes_record_a_minute_once_with_what_happened_in_it() {
     let db = PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers");
-    sqlx::query("alter table failed_attempts drop constraint failed_attempts_job_id_fkey")
-        .execute(&db)
-        .await
-        .expect("a statement may insert a job and its attempts");
     sqlx::query(JOBS).execute(&db).await.expect("jobs");
     sqlx::query(
         "insert into queue_minutes select now() - make_interval(hours => hours), 'quick', 0, 0, 0, 0, 0
