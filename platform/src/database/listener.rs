@@ -144,7 +144,11 @@ impl Database {
         }
         let channel = format!("akhar_echo_{}", Uuid::new_v4().simple());
         listener.listen(&channel).await?;
-        sqlx::query("select pg_notify($1, '')").bind(&channel).execute(&self.pool).await?;
+        match sqlx::query("select pg_notify($1, '')").bind(&channel).execute(&self.pool).await {
+            // The notification came to the connection that sends it, which a pooler lets use that of the listener.
+            Err(sqlx::Error::Protocol(_)) => return Ok(false),
+            sent => sent?,
+        };
         let arrived = timeout(ECHO_LIMIT, async {
             listener.recv().await?;
             listener.unlisten(&channel).await
