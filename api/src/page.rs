@@ -1,5 +1,15 @@
 //! Pages of lists: one thing more than a page has is read, which tells whether there is a next page.
 
+use akhar_jobs::Bounded;
+
+/// The most things in a page for which the caller sets no limit.
+const DEFAULT_LIMIT: u8 = 20;
+
+/// The most things in a page.
+pub(crate) fn limit(asked: Option<Bounded<u8, 1, 100>>) -> u8 {
+    asked.map_or(DEFAULT_LIMIT, Bounded::get)
+}
+
 /// How many things to read for a page of `limit`.
 pub(crate) fn more(limit: u8) -> i64 {
     i64::from(limit) + 1

@@ -19,6 +19,7 @@ use crate::{
         fields::{Fields as _, fields},
         query,
     },
+    page,
     problems::{Problem, responses::problems},
     retry::retry_transient,
 };
@@ -28,9 +29,6 @@ problems! {
     AccountsProblems at "/v1/admin/accounts", AccountsQuery::violation() => Unauthorized, OutOfScope, Forbidden, NotAcceptable, InvalidInput,
     QuotaExceeded, Internal, Busy, Draining, Unavailable,
 }
-
-/// The number of accounts in a response if the caller sets no limit.
-const DEFAULT_LIMIT: u8 = 20;
 
 fields! {
     /// The parameters of the list.
@@ -61,7 +59,7 @@ pub(crate) async fn list(
     uri: Uri,
 ) -> Result<Response, Problem> {
     let AccountsQuery { before, limit } = query::parse(&uri)?;
-    let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
+    let limit = page::limit(limit);
     let body = retry_transient(|_| documents::accounts(app.database.lists(), before, limit)).await?;
     Ok(Json(body).into_response())
 }

@@ -20,6 +20,7 @@ use crate::{
         fields::{Fields as _, fields},
         query,
     },
+    page,
     problems::{Problem, responses::problems},
     retry::retry_transient,
 };
@@ -29,9 +30,6 @@ problems! {
     AuditProblems at "/v1/admin/audit", AuditQuery::violation() => Unauthorized, OutOfScope, Forbidden, NotAcceptable, InvalidInput, QuotaExceeded,
     Internal, Busy, Draining, Unavailable,
 }
-
-/// The number of changes in a response if the caller sets no limit.
-const DEFAULT_LIMIT: u8 = 20;
 
 fields! {
     /// The parameters of the list.
@@ -67,7 +65,7 @@ pub(crate) async fn list(
 ) -> Result<Response, Problem> {
     let AuditQuery { action, actor, before, limit } = query::parse(&uri)?;
     let filter = AuditFilter { action, actor: actor.map(|actor| actor.0), before };
-    let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
+    let limit = page::limit(limit);
     let body = retry_transient(|_| documents::audit(app.database.lists(), &filter, limit)).await?;
     Ok(Json(body).into_response())
 }

@@ -33,6 +33,7 @@ use crate::{
     },
     jobs::get::JobPath,
     operations::form::Checked,
+    page,
     problems::{Code, Problem, ProblemType, Violation, responses::problems},
 };
 
@@ -53,9 +54,6 @@ problems! {
     ChangeProblems at "/v1/admin/jobs/change", ChangeForm::violation() => MalformedBody, Unauthorized, OutOfScope, Forbidden, NotAcceptable,
     BodyTimeout, TooLarge, UnsupportedContentType, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
 }
-
-/// The number of jobs in a response if the caller sets no limit.
-const DEFAULT_LIMIT: u8 = 20;
 
 /// The most jobs that one request changes.
 const MAX_CHANGED: usize = 10_000;
@@ -222,7 +220,7 @@ pub(crate) async fn list(
     uri: Uri,
 ) -> Result<Response, Problem> {
     let fields: JobsQuery = query::parse(&uri)?;
-    let limit = fields.limit.map_or(DEFAULT_LIMIT, Bounded::get);
+    let limit = page::limit(fields.limit);
     let from = fields.from.and_then(|from| PageStart::parse(&from.0));
     let db = app.database.lists();
     let search = conditions!(fields, None).resolve(db).await?;

@@ -31,6 +31,7 @@ use crate::{
         query,
     },
     operations::form::Checked,
+    page,
     problems::{Problem, Violation, responses::problems},
 };
 
@@ -51,9 +52,6 @@ problems! {
     KeyProblems at "/v1/admin/keys/3Qb0N20q", KeysQuery::violation() => Unauthorized, OutOfScope, Forbidden, NotFound, NotAcceptable, InvalidInput,
     QuotaExceeded, Internal, Busy, Draining, Unavailable,
 }
-
-/// The number of keys in a response if the caller sets no limit.
-const DEFAULT_LIMIT: u8 = 20;
 
 fields! {
     /// The parameters of the list.
@@ -196,7 +194,7 @@ pub(crate) async fn list(
     uri: Uri,
 ) -> Result<Response, Problem> {
     let KeysQuery { before, limit } = query::parse(&uri)?;
-    let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
+    let limit = page::limit(limit);
     let body = documents::keys(&app.database.pool, before, limit).await?;
     Ok(Json(body).into_response())
 }

@@ -22,6 +22,7 @@ use crate::{
         query,
     },
     operations::form::Checked,
+    page,
     problems::{Code, Problem, Violation, responses::problems},
     retry::retry_transient,
 };
@@ -37,9 +38,6 @@ problems! {
     RedeliverProblems at "/v1/admin/webhooks/redeliver", RedeliverForm::violation() => MalformedBody, Unauthorized, OutOfScope, Forbidden,
     NotAcceptable, BodyTimeout, TooLarge, UnsupportedContentType, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
 }
-
-/// The number of webhooks in a response if the caller sets no limit.
-const DEFAULT_LIMIT: u8 = 20;
 
 fields! {
     /// The parameters of the list.
@@ -113,7 +111,7 @@ pub(crate) async fn list(
     uri: Uri,
 ) -> Result<Response, Problem> {
     let WebhooksQuery { state, before, limit } = query::parse(&uri)?;
-    let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
+    let limit = page::limit(limit);
     let body = retry_transient(|_| documents::webhooks(app.database.lists(), state, before, limit)).await?;
     Ok(Json(body).into_response())
 }

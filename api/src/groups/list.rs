@@ -14,7 +14,7 @@ use crate::{
         fields::{Fields as _, fields},
         query,
     },
-    page::{cut, more},
+    page::{self, cut, more},
     problems::{Problem, responses::problems},
     retry::retry_transient,
 };
@@ -23,9 +23,6 @@ problems! {
     /// The problems of listing groups.
     GroupsProblems at "/v1/groups", GroupsQuery::violation() => Unauthorized, OutOfScope, NotAcceptable, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
 }
-
-/// The number of groups in a response if the caller sets no limit.
-const DEFAULT_LIMIT: u8 = 20;
 
 fields! {
     /// The parameters of the list.
@@ -62,7 +59,7 @@ pub(crate) async fn handle(
     uri: Uri,
 ) -> Result<Json<GroupsBody>, Problem> {
     let GroupsQuery { after, limit } = query::parse(&uri)?;
-    let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
+    let limit = page::limit(limit);
     let list = |_| store::list_groups(app.database.lists(), caller.account_id, after.as_ref(), more(limit));
     let mut groups = retry_transient(list).await?;
     let next = cut(&mut groups, limit, |group| group.name.clone().into());

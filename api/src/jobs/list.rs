@@ -23,7 +23,7 @@ use crate::{
         query,
     },
     outcomes::document,
-    page::{cut, more},
+    page::{self, cut, more},
     problems::{Problem, responses::problems},
     retry::retry_transient,
 };
@@ -32,9 +32,6 @@ problems! {
     /// The problems of listing jobs.
     JobsProblems at "/v1/jobs", JobsQuery::violation() => Unauthorized, OutOfScope, NotAcceptable, InvalidInput, QuotaExceeded, Internal, Busy, Draining, Unavailable,
 }
-
-/// The number of jobs in a response if the caller sets no limit.
-const DEFAULT_LIMIT: u8 = 20;
 
 fields! {
     /// The parameters of the list.
@@ -96,7 +93,7 @@ pub(crate) async fn handle(
 /// The filter and the number of jobs of the page. All violations are reported at once.
 pub(crate) fn page(uri: &Uri) -> Result<(JobFilter, u8), Problem> {
     let JobsQuery { state, operation, since, until, group, label, before, limit } = query::parse(uri)?;
-    let limit = limit.map_or(DEFAULT_LIMIT, Bounded::get);
+    let limit = page::limit(limit);
     Ok((JobFilter { state, operation, since, until, group, label, before }, limit))
 }
 

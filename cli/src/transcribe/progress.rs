@@ -174,6 +174,7 @@ mod tests {
             "2 of 8 recordings transcribed, 1 by an earlier run, 1 failed, 5 skipped, 1 with warnings: 0.20 h of audio in 60 s"
         );
     }
+
     #[test]
     fn the_counts_of_the_group_are_those_of_its_jobs_on_the_server() {
         let group = |cancelled| GroupBody {

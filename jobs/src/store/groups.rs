@@ -160,7 +160,7 @@ pub struct Cancelled {
     pub objects: Vec<String>,
 }
 
-/// Cancels the jobs of a group that have not ended, each 2,000 with one statement.
+/// Cancels the jobs of a group that have not ended, some at a time.
 pub async fn cancel_group(db: &PgPool, account_id: Uuid, name: &GroupName) -> Result<Cancelled, sqlx::Error> {
     let unended = "select id from jobs
         where account_id = $1 and group_name = $2 and (state = 'queued' or state = 'running') order by id";
@@ -176,7 +176,7 @@ pub async fn cancel_group(db: &PgPool, account_id: Uuid, name: &GroupName) -> Re
     Ok(cancelled)
 }
 
-/// Deletes the jobs of a group that have ended, each 2,000 with one statement, and the webhook of its end.
+/// Deletes the jobs of a group that have ended, some at a time, and the webhook of its end.
 pub async fn delete_group(
     db: &PgPool,
     account_id: Uuid,

@@ -5,6 +5,8 @@ use chrono::{DateTime, Utc};
 use sqlx::PgPool;
 use uuid::Uuid;
 
+use crate::Queue;
+
 use super::QueueMode;
 
 /// Counts of waiting or failed jobs end here.
@@ -67,7 +69,7 @@ pub async fn queue_loads(db: &PgPool) -> Result<Vec<QueueLoad>, sqlx::Error> {
          from unnest($1::text[]) with ordinality as q (queue, nth)
          left join queue_controls c on c.queue = q.queue order by q.nth",
     )
-    .bind(crate::Queue::ALL.map(crate::Queue::name))
+    .bind(Queue::ALL.map(Queue::name))
     .bind(MAX_COUNTED)
     .bind(NEXT_READ)
     .fetch_all(db)
@@ -229,7 +231,7 @@ pub async fn jobs_of_accounts(db: &PgPool, accounts: &[Uuid]) -> Result<Vec<Acco
          from unnest($1::uuid[]) as a (id)",
     )
     .bind(accounts)
-    .bind(crate::Queue::ALL.map(crate::Queue::name))
+    .bind(Queue::ALL.map(Queue::name))
     .fetch_all(db)
     .await
 }
