@@ -179,7 +179,7 @@ impl Form for AudioTranscriptionForm {
             with_timestamps: format.has_segments(),
             with_words: granularities.contains(&Granularity::Word) || with_logprobs || format.is_subtitles(),
             with_confidence: format == Format::VerboseJson || with_logprobs,
-            written: format.is_subtitles().then_some(Digits::Latin),
+            written: Some(Digits::Latin),
             script: Script::Gurmukhi,
             subtitles: SubtitleSize::default(),
             channels: if format == Format::DiarizedJson { Channels::Split } else { Channels::Mixed },

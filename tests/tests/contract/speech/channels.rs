@@ -117,7 +117,7 @@ async fn a_mono_recording_is_one_channel() {
 async fn the_speakers_of_openais_format_are_the_channels() {
     let stack = Stack::start().await;
     let file = stereo(&speakers());
-    let body = answer(&stack, &split(&file)).await;
+    let body = answer(&stack, &split(&file).text("format", "written")).await;
     let form = Form::upload_and(&file, "model", "gpt-4o-transcribe-diarize");
     let form = form.text("response_format", "diarized_json").text("chunking_strategy", "auto");
     let answer = send(form.send_with(stack.request("POST", "/v1/audio/transcriptions"))).await;

@@ -83,7 +83,7 @@ async fn openais_keywords_are_terms_and_what_is_no_term_has_a_warning() {
         let form = Form::upload_and(&recording("pa-school.wav").bytes, "model", "speech-pa");
         let form = form.text(field, "ਵਿੱਚ").text(field, "गुर");
         let answer = send(form.send_with(stack.request("POST", "/v1/audio/transcriptions"))).await;
-        assert_eq!(answer.json()["text"], "ਮੇਰਾ ਭਰਾ ਸਕੂਲ ਵਿੱਚ ਪੜ੍ਹਦਾ ਹੈ");
+        assert_eq!(answer.json()["text"], "ਮੇਰਾ ਭਰਾ ਸਕੂਲ ਵਿੱਚ ਪੜ੍ਹਦਾ ਹੈ।");
         let warning = "\"1 of keywords[] has no effect: it is not a term in Gurmukhi or Latin letters\"";
         assert_eq!(answer.header("akhar-warnings"), warning);
     }
