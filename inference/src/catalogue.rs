@@ -275,6 +275,7 @@ mod tests {
                 Layout::Whisper => vec!["encoder", "decoder", "tokenizer", "generation"],
                 Layout::NemoTdt => vec!["encoder", "decoder", "vocab", "config"],
                 Layout::NemoCtc => vec!["model", "vocab", "config"],
+                Layout::IndicConformer => vec!["encoder", "head", "vocab", "config"],
                 Layout::Moonshine | Layout::M2m100 => vec!["encoder", "decoder", "tokenizer"],
                 Layout::IndicTrans2 => {
                     vec!["encoder", "decoder", "decoder-with-past", "source-tokenizer", "target-tokenizer"]

@@ -68,6 +68,7 @@ pub enum Int8Error {
 const fn graphs(layout: Layout) -> Option<&'static [&'static str]> {
     match layout {
         Layout::NemoCtc | Layout::WhisperCtc => Some(&["model"]),
+        Layout::IndicConformer => Some(&["encoder"]),
         Layout::Whisper | Layout::Moonshine => Some(&["encoder", "decoder"]),
         _ => None,
     }

@@ -27,7 +27,7 @@ pub fn load(
         return Err(manifest.inconsistent(fault).into());
     }
     let mut model: Box<dyn SpeechModel> = match manifest.layout {
-        Layout::NemoCtc => Box::new(nemo_ctc::load(runtime, manifest, n_threads)?),
+        Layout::NemoCtc | Layout::IndicConformer => Box::new(nemo_ctc::load(runtime, manifest, n_threads)?),
         Layout::WhisperCtc => Box::new(whisper_ctc::load(runtime, manifest, n_threads)?),
         Layout::NemoTdt | Layout::NemoRnnt => Box::new(Transducer::load(runtime, manifest, n_threads)?),
         Layout::Whisper => Box::new(Whisper::load(runtime, manifest, n_threads)?),

@@ -36,10 +36,17 @@ const fn usual_features_size() -> usize {
 
 /// The inputs of an encoder.
 pub(super) fn inputs(batch: &Batch) -> Vec<(&'static str, Tensor<'_>)> {
-    vec![
-        ("audio_signal", Tensor::F32(&batch.shape, &batch.signal)),
-        ("length", Tensor::I64(&batch.shape[..1], &batch.lengths)),
-    ]
+    named_inputs(batch, ["audio_signal", "length"])
+}
+
+/// The inputs of an encoder that gives the features and their lengths these names.
+pub(super) fn named_inputs<'a>(
+    batch: &'a Batch,
+    names: [&'static str; 2],
+) -> Vec<(&'static str, Tensor<'a>)> {
+    let signal = Tensor::F32(&batch.shape, &batch.signal);
+    let lengths = Tensor::I64(&batch.shape[..1], &batch.lengths);
+    names.into_iter().zip([signal, lengths]).collect()
 }
 
 impl ExportConfig {

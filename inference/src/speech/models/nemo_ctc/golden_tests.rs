@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::load;
 use crate::{
     key_terms::KeyTerms,
+    manifest::Manifest,
     speech::{ctc::Units, features::Features},
     testing::{apart, draws, golden, manifest_of, runtime},
 };
@@ -31,11 +32,14 @@ struct Case {
 }
 
 fn assert_equals_reference(folder: &str, tables: &str, files: &[(&str, &str)]) {
-    let folder = format!("conformer/{folder}");
-    let manifest = manifest_of(&folder, "nemo-ctc", tables, files);
-    let units = Units::read(&manifest).unwrap();
-    let mut model = load(runtime(), &manifest, 1).unwrap();
-    let cases = golden::<Golden>(&format!("{folder}/golden.json")).cases;
+    let manifest = manifest_of(&format!("conformer/{folder}"), "nemo-ctc", tables, files);
+    assert_gives_golden(folder, &manifest);
+}
+
+fn assert_gives_golden(folder: &str, manifest: &Manifest) {
+    let units = Units::read(manifest).unwrap();
+    let mut model = load(runtime(), manifest, 1).unwrap();
+    let cases = golden::<Golden>(&format!("conformer/{folder}/golden.json")).cases;
     let input = |case: &Case| {
         let values = draws(case.seed, N_MELS * case.n_frames).into_iter().map(|x| 2.0 * x).collect();
         Features { n_mels: N_MELS, n_frames: case.n_frames, values }
@@ -73,6 +77,30 @@ fn a_quantised_model_gives_the_numbers_of_the_reference() {
 #[test]
 fn of_a_model_for_22_languages_only_panjabi_is_heard() {
     assert_equals_reference("languages", CONFIG, &[("model", "model.int8.onnx"), ("vocab", "vocab.txt")]);
+}
+
+/// The model in two graphs, with this table.
+fn in_two_graphs(config: &str) -> Manifest {
+    let files = [
+        ("encoder", "two-graphs/encoder-model.onnx"),
+        ("encoder-weights", "two-graphs/encoder-model.onnx.data"),
+        ("head", "two-graphs/ctc_decoder-model.onnx"),
+        ("vocab", "languages/vocab.txt"),
+    ];
+    manifest_of("conformer", "indic-conformer", config, &files)
+}
+
+#[test]
+fn a_model_in_two_graphs_gives_the_numbers_of_the_reference() {
+    assert_gives_golden("two-graphs", &in_two_graphs(CONFIG));
+}
+
+#[test]
+fn a_subsampling_factor_that_is_not_the_models_is_refused() {
+    let window = Features { n_mels: N_MELS, n_frames: 9, values: draws(1, N_MELS * 9) };
+    let mut model = load(runtime(), &in_two_graphs("[config]\nsubsampling_factor = 8\n"), 1).unwrap();
+    let error = model.emissions(&[&window]).unwrap_err().to_string();
+    assert!(error.contains("encoded_lens is [3.0]: expected [2] by the subsampling_factor"), "{error}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! CTC models with the layout that NeMo exports: a window's features in; the log-probabilities of each output frame out.
-//! A model may also give those of 22 languages, of which only the units for Panjabi are used.
+//! A model may also give those of 22 languages, of which only the units for Panjabi are used. The largest of these comes in
+//! two graphs.
 
 #[cfg(test)]
 mod golden_tests;
@@ -9,9 +10,10 @@ use super::{
     nemo::{self, ExportConfig},
 };
 use crate::{
+    cast::{count, narrow},
     error::LoadError,
     manifest::{Layout, Manifest},
-    runtime::{Runtime, RuntimeError, Session},
+    runtime::{Array, Runtime, RuntimeError, Session, Tensor},
     speech::{
         ctc::{CtcDecoder, Emissions, INDIC_PANJABI, N_INDIC},
         features::{Batch, Features},
@@ -19,18 +21,27 @@ use crate::{
 };
 
 struct NemoEncoder {
+    /// The whole network, or the one below `head`.
     session: Session,
+    /// The last layer, in the layout `indic-conformer`.
+    head: Option<Session>,
     n_units: usize,
     subsampling_factor: usize,
 }
 
 pub(super) fn load(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<CtcModel, LoadError> {
-    manifest.expect(Layout::NemoCtc)?;
     let config = ExportConfig::read(manifest)?;
     let subsampling_factor = config.subsampling_factor;
-    let session = runtime.open(&manifest.id, manifest.graph("model")?, n_threads)?;
+    let open = |role| -> Result<Session, LoadError> {
+        Ok(runtime.open(&manifest.id, manifest.graph(role)?, n_threads)?)
+    };
+    let (session, head) = match manifest.layout {
+        Layout::NemoCtc => (open("model")?, None),
+        Layout::IndicConformer => (open("encoder")?, Some(open("head")?)),
+        _ => return Err(manifest.unfit().into()),
+    };
     let decoder = CtcDecoder::load(manifest)?;
-    let encoder = NemoEncoder { session, n_units: decoder.n_units(), subsampling_factor };
+    let encoder = NemoEncoder { session, head, n_units: decoder.n_units(), subsampling_factor };
     Ok(CtcModel::new(config.front_end(), encoder, decoder, subsampling_factor))
 }
 
@@ -44,7 +55,11 @@ impl Encoder for NemoEncoder {
 impl NemoEncoder {
     fn emissions_of(&mut self, window: &Features) -> Result<Emissions, RuntimeError> {
         let batch = Batch::of(&[window]);
-        let [log_probs] = self.session.run(nemo::inputs(&batch), ["logprobs"])?;
+        let n_valid = window.n_frames.saturating_sub(1) / self.subsampling_factor + 1;
+        let [log_probs] = match &mut self.head {
+            None => self.session.run(nemo::inputs(&batch), ["logprobs"])?,
+            Some(head) => in_two(&mut self.session, head, &batch, n_valid)?,
+        };
         let n_units = self.n_units;
         let n_panjabi = INDIC_PANJABI.len() + 1;
         let mut values = match log_probs.shape[..] {
@@ -58,19 +73,39 @@ impl NemoEncoder {
                 )));
             }
         };
-        let n_valid = window.n_frames.saturating_sub(1) / self.subsampling_factor + 1;
         values.truncate(n_valid * n_units);
         Ok(Emissions::new(values))
     }
 }
 
-/// The log-probabilities of the units for Panjabi and of the blank, as if there were no others. `log_probs` has those of
-/// 22 languages.
-fn panjabi(log_probs: &[f32]) -> Vec<f32> {
+/// The scores of one window, which has `n_valid` output frames, by a network and its last layer.
+fn in_two(
+    encoder: &mut Session,
+    head: &mut Session,
+    batch: &Batch,
+    n_valid: usize,
+) -> Result<[Array; 1], RuntimeError> {
+    let inputs = nemo::named_inputs(batch, ["features", "features_lens"]);
+    let outputs = encoder.run_retained(inputs, &["encoded", "encoded_lens"])?;
+    let [frames, lengths] = &outputs[..] else { return Err(encoder.layout_error("expected two outputs")) };
+    let lengths = encoder.read(lengths)?.values;
+    if lengths != [narrow(count(n_valid))] {
+        let n_frames = batch.lengths[0];
+        return Err(encoder.layout_error(format!(
+            "for {n_frames} frames, encoded_lens is {lengths:?}: expected [{n_valid}] by the subsampling_factor of its config"
+        )));
+    }
+    head.run(vec![("encoded", Tensor::Retained(frames))], ["logits"])
+}
+
+/// The log-probabilities of the units for Panjabi and of the blank, as if there were no others. `scores` has those of 22
+/// languages, as log-probabilities or up to a constant of each frame.
+fn panjabi(scores: &[f32]) -> Vec<f32> {
     let frame = |frame: &[f32]| {
         let kept = [&frame[INDIC_PANJABI], &frame[N_INDIC - 1..]].concat();
-        let total = kept.iter().map(|log_prob| log_prob.exp()).sum::<f32>().max(f32::MIN_POSITIVE).ln();
-        kept.into_iter().map(move |log_prob| log_prob - total)
+        let largest = kept.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let total = largest + kept.iter().map(|score| (score - largest).exp()).sum::<f32>().ln();
+        kept.into_iter().map(move |score| score - total)
     };
-    log_probs.chunks_exact(N_INDIC).flat_map(frame).collect()
+    scores.chunks_exact(N_INDIC).flat_map(frame).collect()
 }
