@@ -84,7 +84,7 @@ pub async fn serve(
     let config = live.now();
     let exporter = measure::start(&config).await?;
     let app = App::new(live.clone(), database, uploads, &shutdown, demo_key);
-    exporter.serve(Measured::of(app.clone()));
+    let exports = exporter.serve(Measured::of(app.clone()));
     let limits = ConnectionLimits {
         total: max_connections(&config),
         addresses: Budget::new(usize::MAX, config.max_connections_per_address.get()),
@@ -92,6 +92,7 @@ pub async fn serve(
     let following = AbortOnDropHandle::new(tokio::spawn(follow(live, app.clone(), limits.addresses.clone())));
     let served = serve_app(listener, app, limits, shutdown).await;
     drop(following);
+    exports.finish().await;
     served
 }
 

@@ -36,7 +36,7 @@ use std::process::ExitCode;
 use akhar_platform::{
     config::Config,
     http_client,
-    telemetry::{self, traces::Collector},
+    telemetry::{self, collector::Collector},
 };
 use clap::{CommandFactory as _, Parser, Subcommand};
 use tokio::runtime::Handle;
@@ -133,7 +133,7 @@ fn run(command: Command) -> Result<(), Failure> {
     let runtime = runtime.map_err(Failure::Runtime)?;
     let collector = collector(&command, &config, runtime.handle())?;
     let configured = config.log_filter.as_deref().filter(|_| is_server(&command));
-    let traces = telemetry::init(config.log_format, filter, configured, collector)?;
+    let traces = telemetry::init(config.log_format, filter, configured, collector.as_ref())?;
     if let Command::Translate(arguments) = &command {
         return translate::run(&config, arguments);
     }
@@ -170,7 +170,7 @@ const fn is_server(command: &Command) -> bool {
     matches!(command, Command::Serve | Command::Api | Command::Worker(_))
 }
 
-/// Where the traces of this command go. Only processes that serve have traces.
+/// Where the traces and metrics of this command go. Only processes that serve have them.
 fn collector(command: &Command, config: &Config, runtime: &Handle) -> Result<Option<Collector>, Failure> {
     let service = match command {
         Command::Serve | Command::Api => "akhar-api",
@@ -179,7 +179,8 @@ fn collector(command: &Command, config: &Config, runtime: &Handle) -> Result<Opt
     };
     let Some(endpoint) = config.otlp_endpoint.clone() else { return Ok(None) };
     let client = http_client::builder().and_then(|client| client.build().map_err(std::io::Error::other));
-    let client = client.map_err(Failure::io("cannot make a client for the collector of traces"))?;
+    let client =
+        client.map_err(Failure::io("cannot make a client for the collector of traces and metrics"))?;
     let version = env!("CARGO_PKG_VERSION");
     Ok(Some(Collector { endpoint, service, version, client, runtime: runtime.clone() }))
 }

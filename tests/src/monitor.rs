@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use opentelemetry_proto::tonic::{
-    collector::trace::v1::ExportTraceServiceRequest,
+    collector::{metrics::v1::ExportMetricsServiceRequest, trace::v1::ExportTraceServiceRequest},
     common::v1::{KeyValue, any_value::Value},
+    metrics::v1::Metric,
     trace::v1::Span,
 };
 use parking_lot::Mutex;
-use prost::Message as _;
 use serde_json::Value as Json;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
@@ -54,12 +54,15 @@ pub fn lines(process: &Process, message: &str) -> Vec<Json> {
     lines.filter(|line| line["message"] == message).collect()
 }
 
-/// A collector of traces (OTLP over HTTP). It stops when the value is dropped.
+/// The path and the body of each request that a collector got.
+type Received = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
+
+/// A collector of traces and metrics (OTLP over HTTP). It stops when the value is dropped.
 #[derive(Debug)]
 pub struct Collector {
     /// Its address, such as `http://127.0.0.1:41234`.
     pub url: String,
-    received: Arc<Mutex<Vec<Vec<u8>>>>,
+    received: Received,
     server: tokio::task::AbortHandle,
 }
 
@@ -68,7 +71,7 @@ impl Collector {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let received: Arc<Mutex<Vec<Vec<u8>>>> = Arc::default();
+        let received = Received::default();
         let kept = received.clone();
         let server = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -80,7 +83,24 @@ impl Collector {
 
     /// The bodies of all requests so far.
     pub fn bodies(&self) -> Vec<Vec<u8>> {
-        self.received.lock().clone()
+        self.received.lock().iter().map(|(_, body)| body.clone()).collect()
+    }
+
+    /// The requests with this path, decoded.
+    fn requests<T: prost::Message + Default>(&self, path: &str) -> Vec<T> {
+        let received = self.received.lock();
+        let bodies = received.iter().filter(|(of, _)| of == path).map(|(_, body)| body.as_slice());
+        bodies.map(|body| T::decode(body).expect("OTLP")).collect()
+    }
+
+    /// The metrics that each message of this service has, with the attributes of its process, the oldest first.
+    pub fn metrics(&self, service: &str) -> Vec<(Vec<KeyValue>, Vec<Metric>)> {
+        let requests = self.requests::<ExportMetricsServiceRequest>("/v1/metrics").into_iter();
+        let all = requests.flat_map(|request| request.resource_metrics).map(|of_resource| {
+            let attributes = of_resource.resource.map(|resource| resource.attributes).unwrap_or_default();
+            (attributes, of_resource.scope_metrics.into_iter().flat_map(|scope| scope.metrics).collect())
+        });
+        all.filter(|(attributes, _)| text(attributes, "service.name") == service).collect()
     }
 
     /// The spans received so far, each with the name of its service.
@@ -92,8 +112,7 @@ impl Collector {
     /// The spans received so far, each with the attributes of its process.
     pub fn spans_of_resources(&self) -> Vec<(Vec<KeyValue>, Span)> {
         let mut spans = Vec::new();
-        for body in self.bodies() {
-            let request = ExportTraceServiceRequest::decode(body.as_slice()).expect("OTLP");
+        for request in self.requests::<ExportTraceServiceRequest>("/v1/traces") {
             for resource in request.resource_spans {
                 let attributes = resource.resource.map(|r| r.attributes).unwrap_or_default();
                 let of_scopes = resource.scope_spans.into_iter().flat_map(|scope| scope.spans);
@@ -129,19 +148,19 @@ pub fn number(attributes: &[KeyValue], name: &str) -> i64 {
 }
 
 /// Answers requests on one connection until it is closed.
-async fn receive(stream: TcpStream, received: Arc<Mutex<Vec<Vec<u8>>>>) -> Option<()> {
+async fn receive(stream: TcpStream, received: Received) -> Option<()> {
     let mut stream = BufReader::new(stream);
     loop {
         let (mut n_bytes, mut line) = (0, String::new());
-        let mut is_first = true;
-        while is_first || !line.trim().is_empty() {
+        let mut path = String::new();
+        while path.is_empty() || !line.trim().is_empty() {
             line.clear();
             if stream.read_line(&mut line).await.ok()? == 0 {
                 return None;
             }
-            if is_first {
-                assert!(line.starts_with("POST /v1/traces "), "{line}");
-                is_first = false;
+            if path.is_empty() {
+                let request = line.strip_prefix("POST ").expect("a message");
+                path = request.split(' ').next().unwrap_or_default().to_owned();
             }
             if let Some(length) = line.to_ascii_lowercase().strip_prefix("content-length:") {
                 n_bytes = length.trim().parse().ok()?;
@@ -149,7 +168,7 @@ async fn receive(stream: TcpStream, received: Arc<Mutex<Vec<Vec<u8>>>>) -> Optio
         }
         let mut body = vec![0; n_bytes];
         stream.read_exact(&mut body).await.ok()?;
-        received.lock().push(body);
+        received.lock().push((path, body));
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await.ok()?;
     }
 }

@@ -91,7 +91,7 @@ pub async fn run(
     let (claims, dropped) = Claims::start(&db, name.clone(), places);
     let held = claims.all_held();
     held.apply(&orders);
-    exporter.serve(Measured { database: database.clone(), held: held.clone() });
+    let exports = exporter.serve(Measured { database: database.clone(), held: held.clone() });
     let wakeups = Arc::new(Wakeups::default());
     let helpers = TaskTracker::new();
     helpers.spawn(listen(database.clone(), wakeups.clone(), shutdown.clone()));
@@ -133,6 +133,7 @@ pub async fn run(
     if let Err(error) = left {
         tracing::warn!(error, "could not remove this worker from the list of workers: a sweeper will do it");
     }
+    exports.finish().await;
     Ok(())
 }
 

@@ -154,7 +154,7 @@ impl LogLine {
         let status = self.status.as_ref().map_or("none", StatusCode::as_str);
         metrics::HTTP_REQUESTS_IN_PROGRESS.add([], -1.0);
         metrics::HTTP_RESPONSES.add_one([route, method, status]);
-        metrics::HTTP_REQUEST_SECONDS.record_duration([route], elapsed);
+        self.span.in_scope(|| metrics::HTTP_REQUEST_SECONDS.record_duration([route], elapsed));
         let served = Served {
             method: Some(method).filter(|method| *method != OTHER),
             route: self.info.route.get().map(MatchedPath::as_str),

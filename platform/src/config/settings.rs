@@ -94,9 +94,10 @@ pub struct Config {
     /// Bytes that an upload must have to be kept in `AKHAR_UPLOAD_STORE` if that is not `postgres`. Smaller uploads stay in
     /// the database, where they cost less than a request to a bucket. 0 keeps all uploads out of the database.
     pub upload_store_min_bytes: usize,
-    /// Address of an OpenTelemetry collector that gets traces (OTLP over HTTP with protobuf), such as
-    /// `http://127.0.0.1:4318`; `/v1/traces` is added to it. Unset, there are no traces. The standard variables
-    /// `OTEL_TRACES_SAMPLER`, `OTEL_EXPORTER_OTLP_HEADERS` and `OTEL_RESOURCE_ATTRIBUTES` apply too.
+    /// Address of an OpenTelemetry collector that gets traces and metrics (OTLP over HTTP with protobuf), such as
+    /// `http://127.0.0.1:4318`; `/v1/traces` and `/v1/metrics` are added to it. Unset, nothing is sent. The standard variables
+    /// `OTEL_TRACES_SAMPLER`, `OTEL_METRIC_EXPORT_INTERVAL`, `OTEL_METRICS_EXPORTER` (`none` sends no metrics),
+    /// `OTEL_EXPORTER_OTLP_HEADERS` and `OTEL_RESOURCE_ATTRIBUTES` apply too.
     pub otlp_endpoint: Option<String>,
     /// Folder in which `akhar serve` keeps its private Postgres and the demo key.
     pub data_dir: PathBuf,

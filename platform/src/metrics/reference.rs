@@ -16,7 +16,7 @@ pub fn markdown() -> String {
         | Metric | Type | Labels | Process | Meaning |\n\
         |---|---|---|---|---|\n"
         .to_owned();
-    for Description { name, kind, labels, processes, help } in TABLE {
+    for Description { name, kind, labels, processes, help, .. } in TABLE {
         let labels: Vec<String> = labels.iter().map(|label| format!("`{label}`")).collect();
         // Writing to a String does not fail.
         let _ = writeln!(

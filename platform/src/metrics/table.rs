@@ -3,7 +3,7 @@
 //! Values of labels are bounded: names of routes, operations, models, queues and states, and never ids, accounts or
 //! anything else that callers choose.
 
-use super::metric::{Counter, Gauge, Histogram, ITEMS, Kind, REAL_TIME, SECONDS};
+use super::metric::{Counter, Gauge, Histogram, ITEMS, Kind, REAL_TIME, Read, SECONDS};
 
 /// The processes that have a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,22 +40,25 @@ pub struct Description {
     pub processes: Processes,
     /// What the value is.
     pub help: &'static str,
+    /// What is recorded.
+    pub(super) metric: &'static dyn Read,
 }
 
 macro_rules! table {
     ($($(#[doc = $help:literal])+ $constant:ident: $kind:ident $(($buckets:ident))? [$($label:literal),*] = $name:literal, $processes:ident;)+) => {
         $(
             $(#[doc = $help])+
-            pub const $constant: $kind<{ <[&str]>::len(&[$($label),*]) }> = $kind::new($name, [$($label),*]);
+            pub static $constant: $kind<{ <[&str]>::len(&[$($label),*]) }> = $kind::new($($buckets)?);
         )+
 
         /// All metrics, in the order of the reference page.
-        pub const TABLE: &[Description] = &[$(Description {
+        pub static TABLE: &[Description] = &[$(Description {
             name: $name,
             kind: Kind::$kind $(($buckets))?,
             labels: &[$($label),*],
             processes: Processes::$processes,
             help: concat!($($help),+),
+            metric: &$constant,
         }),+];
     };
 }
@@ -147,7 +150,6 @@ table! {
     CLOCK_OFFSET: Gauge[] = "akhar_clock_offset_seconds", All;
     /// The version of the program, value 1. `process` is `api` or `worker`.
     BUILD_INFO: Gauge["version", "process"] = "akhar_build_info", All;
-    // `metrics-process` records these by their names.
     /// Processor time of the process.
     PROCESS_CPU: Counter[] = "process_cpu_seconds_total", All;
     /// Resident memory of the process.

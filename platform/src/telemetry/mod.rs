@@ -1,5 +1,6 @@
-//! Logs to stderr, as text for people or one JSON object on each line for programs, and traces to a collector.
+//! Logs to stderr, as text for people or one JSON object on each line for programs, and traces and metrics to a collector.
 
+pub mod collector;
 pub mod traces;
 
 use std::{io::IsTerminal as _, sync::OnceLock};
@@ -16,7 +17,8 @@ use tracing_subscriber::{
 };
 
 use crate::config::LogFormat;
-use traces::{Collector, TraceError, Traces};
+use collector::{Collector, CollectorError};
+use traces::Traces;
 
 /// The filter of servers if `RUST_LOG` is not set: messages from akhar, and warnings from libraries.
 pub const SERVER_FILTER: &str =
@@ -38,9 +40,9 @@ pub enum TelemetryError {
         /// What is wrong with it.
         source: ParseError,
     },
-    /// Traces cannot be exported.
+    /// Traces and metrics cannot be exported.
     #[error(transparent)]
-    Traces(#[from] TraceError),
+    Collector(#[from] CollectorError),
     /// Logging was started before.
     #[error("cannot start logging: {0}")]
     Started(#[from] TryInitError),
@@ -69,18 +71,22 @@ struct Change {
     replace: Box<dyn Fn(EnvFilter) -> Result<(), reload::Error> + Send + Sync>,
 }
 
-/// Starts logging for this process, and exporting traces if there is a collector. `RUST_LOG` selects the messages, in
+/// Starts logging for this process, and exporting traces and metrics if there is a collector. `RUST_LOG` selects the messages, in
 /// the syntax of `tracing_subscriber::EnvFilter`. If it is not set, `configured` does, and without that, `default`.
 pub fn init(
     format: LogFormat,
     default: &'static str,
     configured: Option<&str>,
-    collector: Option<Collector>,
+    collector: Option<&Collector>,
 ) -> Result<Traces, TelemetryError> {
     let variable = std::env::var(EnvFilter::DEFAULT_ENV).unwrap_or_default();
     let given = Some(variable.trim()).filter(|given| !given.is_empty());
     let text = given.or(configured).unwrap_or(default);
     let filter = filter(text).map_err(|source| TelemetryError::Filter { filter: text.to_owned(), source })?;
+    let collector = collector.map(|collector| (collector, collector.resource()));
+    if let Some((collector, resource)) = &collector {
+        collector.send_metrics(resource.clone())?;
+    }
     let (layer, traces) = traces::layer(collector)?;
     let replace: Box<dyn Fn(_) -> _ + Send + Sync> = match layer {
         None => {

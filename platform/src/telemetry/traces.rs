@@ -1,32 +1,23 @@
-//! Exports spans to an OpenTelemetry collector (OTLP over HTTP), and carries a trace from the api to the worker in the
+//! Exports spans to an OpenTelemetry collector, and carries a trace from the api to the worker in the
 //! `traceparent` of a job. Without a collector there are no spans to export and every function here does nothing.
 
 use std::{
     borrow::Cow,
     collections::HashMap,
     fmt::{Debug, Display},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
 };
 
-use bytes::Bytes;
-use hyper::http;
 use opentelemetry::{
-    KeyValue, Value,
+    Value,
     propagation::TextMapPropagator as _,
     trace::{SpanBuilder, SpanKind, Status, TraceContextExt as _, Tracer, TracerProvider as _},
 };
-use opentelemetry_http::{HttpClient, HttpError};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig as _, WithHttpConfig as _};
 use opentelemetry_sdk::{
     Resource,
     propagation::TraceContextPropagator,
     trace::{SdkTracer, SdkTracerProvider},
 };
-use tokio::runtime::Handle;
 use tracing::{Metadata, Span, Subscriber, subscriber::Interest};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::{
@@ -34,9 +25,8 @@ use tracing_subscriber::{
     layer::{Context, Filter},
     registry::LookupSpan,
 };
-use uuid::Uuid;
 
-use crate::host;
+use super::collector::{Collector, CollectorError, EXPORT_LIMIT, LAST_EXPORT_LIMIT};
 
 /// The target of spans that only traces have, and no log line.
 pub const TARGET: &str = "akhar_trace";
@@ -46,35 +36,6 @@ pub(super) const SPANS_OFF: &str = "akhar_trace=off";
 
 /// The header and column of a trace's context: <https://www.w3.org/TR/trace-context/>.
 const TRACEPARENT: &str = "traceparent";
-
-/// How long one export may take.
-const EXPORT_LIMIT: Duration = Duration::from_secs(10);
-
-/// How long a process that ends waits for its last export.
-const LAST_EXPORT_LIMIT: Duration = Duration::from_secs(3);
-
-/// Where spans are sent.
-#[derive(Debug)]
-pub struct Collector {
-    /// The address of the collector, such as `http://127.0.0.1:4318`.
-    pub endpoint: String,
-    /// The name of the service in traces, such as `akhar-api`.
-    pub service: &'static str,
-    /// The version of the program.
-    pub version: &'static str,
-    /// The client that sends them.
-    pub client: reqwest::Client,
-    /// The runtime that the client runs on.
-    pub runtime: Handle,
-}
-
-/// Why traces cannot be exported.
-#[derive(Debug, thiserror::Error)]
-#[error("AKHAR_OTLP_ENDPOINT is {endpoint:?}, expected an address such as http://127.0.0.1:4318: {reason}")]
-pub struct TraceError {
-    endpoint: String,
-    reason: String,
-}
 
 /// The traces of this process.
 #[derive(Debug, Default)]
@@ -92,33 +53,19 @@ impl Traces {
 
 /// A layer that exports the spans of akhar, if there is a collector.
 pub(super) fn layer<S>(
-    collector: Option<Collector>,
-) -> Result<(Option<impl Layer<S> + use<S>>, Traces), TraceError>
+    collector: Option<(&Collector, Resource)>,
+) -> Result<(Option<impl Layer<S> + use<S>>, Traces), CollectorError>
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
 {
-    let Some(Collector { endpoint, service, version, client, runtime }) = collector else {
-        return Ok((None, Traces::default()));
-    };
-    let wrong = |reason: String| TraceError { endpoint: endpoint.clone(), reason };
-    let is_http = endpoint.starts_with("http://") || endpoint.starts_with("https://");
-    if !is_http || endpoint.parse::<http::Uri>().is_err() {
-        return Err(wrong("it is not a URL with the scheme http or https".to_owned()));
-    }
+    let Some((collector, resource)) = collector else { return Ok((None, Traces::default())) };
     let exporter = SpanExporter::builder()
         .with_http()
-        .with_http_client(Client { http: client, runtime, is_failing: Arc::default() })
-        .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
+        .with_http_client(collector.client("traces"))
+        .with_endpoint(collector.url("traces")?.to_string())
         .with_timeout(EXPORT_LIMIT)
         .build()
-        .map_err(|error| wrong(error.to_string()))?;
-    let resource = Resource::builder().with_service_name(service).with_attributes([
-        KeyValue::new("service.version", version),
-        KeyValue::new("service.instance.id", Uuid::now_v7().to_string()),
-        KeyValue::new("host.name", host::name()),
-        KeyValue::new("process.pid", i64::from(std::process::id())),
-    ]);
-    let resource = resource.build();
+        .map_err(|error| collector.error(&error))?;
     let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource).build();
     let layer = tracing_opentelemetry::layer()
         .with_tracer(WithKinds(provider.tracer("akhar")))
@@ -278,49 +225,6 @@ fn rename(span: &Span, name: impl Into<Cow<'static, str>>) {
     span.context().span().update_name(name);
 }
 
-/// Sends requests on a runtime. The exporter has a thread of its own, on which no runtime is entered.
-#[derive(Debug, Clone)]
-struct Client {
-    http: reqwest::Client,
-    runtime: Handle,
-    /// Whether the last export failed, so that a collector that is away for long makes one line.
-    is_failing: Arc<AtomicBool>,
-}
-
-#[async_trait::async_trait]
-impl HttpClient for Client {
-    async fn send_bytes(&self, request: http::Request<Bytes>) -> Result<http::Response<Bytes>, HttpError> {
-        let http = self.http.clone();
-        let sent = self.runtime.spawn(async move { send(&http, request).await }).await;
-        let sent = sent.map_err(HttpError::from).and_then(|sent| sent);
-        let has_failed = sent.as_ref().map_or(true, |response| !response.status().is_success());
-        if self.is_failing.swap(has_failed, Ordering::Relaxed) != has_failed {
-            match &sent {
-                Ok(response) if has_failed => {
-                    tracing::warn!(status = response.status().as_u16(), "the collector refuses traces");
-                }
-                Ok(_) => tracing::info!("the collector accepts traces again"),
-                Err(error) => tracing::warn!(%error, "cannot send traces to the collector"),
-            }
-        }
-        sent
-    }
-}
-
-async fn send(
-    client: &reqwest::Client,
-    request: http::Request<Bytes>,
-) -> Result<http::Response<Bytes>, HttpError> {
-    let mut request = reqwest::Request::try_from(request)?;
-    *request.timeout_mut() = Some(EXPORT_LIMIT);
-    let response = client.execute(request).await?;
-    let mut answer = http::Response::builder().status(response.status());
-    if let Some(headers) = answer.headers_mut() {
-        headers.clone_from(response.headers());
-    }
-    Ok(answer.body(response.bytes().await?)?)
-}
-
 #[cfg(test)]
 mod tests {
     use tracing_subscriber::prelude::*;
@@ -329,19 +233,16 @@ mod tests {
 
     const TRACEPARENT_OF_CALLER: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
-    fn collector(endpoint: &str) -> Collector {
-        Collector {
-            endpoint: endpoint.to_owned(),
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_span_continues_the_trace_of_its_caller_and_passes_it_on() {
+        let collector = Collector {
+            endpoint: "http://127.0.0.1:1".to_owned(),
             service: "test",
             version: "0",
             client: crate::http_client::builder().unwrap().build().unwrap(),
-            runtime: Handle::current(),
-        }
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn a_span_continues_the_trace_of_its_caller_and_passes_it_on() {
-        let (layer, _traces) = layer(Some(collector("http://127.0.0.1:1"))).unwrap();
+            runtime: tokio::runtime::Handle::current(),
+        };
+        let (layer, _traces) = layer(Some((&collector, collector.resource()))).unwrap();
         let lines = tracing_subscriber::fmt::layer().with_writer(std::io::sink);
         let filter = tracing_subscriber::EnvFilter::new("info,akhar_trace=off");
         let subscriber = tracing_subscriber::registry().with(layer).with(lines.with_filter(filter));
@@ -355,13 +256,5 @@ mod tests {
             assert_ne!(context[36..52], TRACEPARENT_OF_CALLER[36..52], "another span");
         });
         assert_eq!(context(&Span::none()), None);
-    }
-
-    #[tokio::test]
-    async fn an_endpoint_that_is_no_url_is_an_error_that_shows_it() {
-        for endpoint in ["", "127.0.0.1:4318", "ftp://x", "http://a b"] {
-            let error = layer::<tracing_subscriber::Registry>(Some(collector(endpoint))).err().unwrap();
-            assert!(error.to_string().contains(&format!("{endpoint:?}, expected")), "{error}");
-        }
     }
 }

@@ -23,6 +23,7 @@ mod openai_clients;
 mod operators;
 mod ops;
 mod ops_pages;
+mod otlp;
 mod playground;
 mod protocol;
 mod quotas;
