@@ -9,10 +9,10 @@ use super::{
     emissions::Emissions,
     greedy::{self, greedy},
     ngram::{LanguageModel, State},
+    spot::is_heard,
     units::Units,
 };
 use crate::{
-    cast::{count, narrow},
     generation::Confidence,
     key_terms::{KeyTerms, Progress},
     manifest::{Manifest, ManifestError},
@@ -21,8 +21,6 @@ use crate::{
 
 /// The bonus for each letter of a key term. `akhar-bench keyterms` measures it.
 const TERM_BONUS: f64 = 2.5;
-/// A term whose units have a lower mean probability in their frames is not heard, whatever its bonus.
-const MIN_TERM_PROBABILITY: f32 = 0.45;
 
 /// Turns a CTC model's emissions into tokens.
 #[derive(Debug, Clone)]
@@ -152,14 +150,14 @@ impl CtcDecoder {
         let best = |preferred| beam::search(frames.iter().copied(), &search.model, weights, preferred);
         if !terms.is_empty() {
             let units = best(Some(Preferred { terms, units: &self.units, bonus: TERM_BONUS }));
-            let spans = align(frames, &units).unwrap_or_default();
-            let is_heard = |term: &Range<usize>| {
-                let letters = units.iter().zip(&spans).skip(term.start).take(term.len());
-                let sum: f32 = letters.map(|(unit, span)| highest(frames, span.clone(), *unit).exp()).sum();
-                sum / narrow(count(term.len())) >= MIN_TERM_PROBABILITY
-            };
             let terms = self.terms(terms, &units);
-            if !terms.is_empty() && terms.iter().all(is_heard) {
+            let spans = align(frames, &units).unwrap_or_default();
+            let confidence = greedy::confidence(frames, &greedy(frames, &self.units));
+            let is_heard = |term: Range<usize>| {
+                let spans = spans.get(term.clone()).unwrap_or_default();
+                is_heard(frames, &units[term], spans, confidence)
+            };
+            if !terms.is_empty() && terms.into_iter().all(is_heard) {
                 return units;
             }
         }
