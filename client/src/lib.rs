@@ -39,6 +39,8 @@ mod error;
 mod http;
 mod paragraphs;
 #[cfg(feature = "http")]
+mod recording;
+#[cfg(feature = "http")]
 mod retries;
 pub mod subtitles;
 
@@ -69,8 +71,10 @@ pub use bodies::{
 #[cfg(feature = "http")]
 pub use error::ClientError;
 #[cfg(feature = "http")]
-pub use http::{Answer, Client, HandwritingRequest, RecordingSource, SpeechRequest, Transcribed};
+pub use http::{Answer, Client, HandwritingRequest, Transcribed};
 pub use paragraphs::paragraphs;
+#[cfg(feature = "http")]
+pub use recording::{RecordingSource, SpeechRequest};
 #[cfg(feature = "http")]
 pub use retries::Retries;
 
