@@ -241,7 +241,7 @@ create table jobs (
     webhook_url text, -- Where its end is announced; null if nowhere. Never changes.
     upload_url text, -- The object outside the database that has the file, such as s3://bucket/prefix/name; null if the file is in the row. Kept when the job ends, though the object is deleted then.
     upload_bytes bigint, -- The size of that object, bytes.
-    upload_sha256 bytea, -- The SHA-256 of that object.
+    upload_sha256 bytea, -- The SHA-256 of that object; null if the caller has written it.
     retain_s integer, -- How long it is kept after its end, seconds; 0 until its outcome is delivered; null for as long as the server keeps jobs.
     group_name text, -- The name of its group among those of its account (job_groups); null without a group. Never changes.
     labels jsonb, -- The labels that its request gave it, a JSON object of texts; null without labels. Never changes.
@@ -290,6 +290,17 @@ create table queue_minutes (
     audio_s double precision not null, -- Seconds of the recordings whose jobs ended.
     constraint queue_minutes_pkey PRIMARY KEY (minute, queue)
 );
+
+-- The objects that callers may write to the bucket by presigned URLs, each for one job.
+create table reserved_uploads (
+    id uuid not null, -- The id of the upload, and of its job.
+    account_id uuid not null, -- The account that may use it. The object is called after both: id.account_id.
+    n_bytes bigint not null, -- The size that the object must have.
+    is_used boolean not null default false, -- Whether its job was submitted. Then the object is needed for as long as the job is.
+    created_at timestamp with time zone not null default now(), -- When it was reserved. A day later the row is deleted, and the object too if no job needs it.
+    constraint reserved_uploads_pkey PRIMARY KEY (id)
+);
+CREATE INDEX reserved_uploads_of_account ON public.reserved_uploads USING btree (account_id);
 
 -- Which programs may run on this schema. One row.
 create table schema_compatibility (

@@ -9,7 +9,7 @@ pub const MAX_KEY_CHARACTERS: usize = 255;
 /// The result of a request with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
-    /// No request had this key, or its row was deleted since. It now belongs to the new job.
+    /// No request for another job had this key, or its row was deleted since. It belongs to this job.
     New,
     /// An earlier request had this key and the same fingerprint. This is its job.
     Repeated(Uuid),
@@ -40,11 +40,11 @@ pub async fn claim(
     .bind(job_id)
     .fetch_one(db)
     .await?;
-    Ok(if job == job_id {
-        Claim::New
-    } else if stored == fingerprint {
-        Claim::Repeated(job)
-    } else {
+    Ok(if stored != fingerprint {
         Claim::Reused
+    } else if job == job_id {
+        Claim::New
+    } else {
+        Claim::Repeated(job)
     })
 }

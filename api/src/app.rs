@@ -159,6 +159,11 @@ impl App {
         self.live.now().retention_s
     }
 
+    /// The most bytes of a recording that is sent to the bucket. A bucket takes at most 5 GiB in one request.
+    pub(crate) fn max_fetched_bytes(&self) -> u32 {
+        u32::try_from(self.live.now().max_fetched_bytes.get()).unwrap_or(u32::MAX)
+    }
+
     /// The most bytes of a recording that is sent to the OpenAI-compatible routes.
     pub(crate) fn max_audio_bytes(&self) -> usize {
         let config = self.live.now();

@@ -28,6 +28,7 @@ mod router;
 mod server;
 mod tokens;
 mod ui;
+mod uploads;
 mod waiting;
 mod webhooks;
 

@@ -30,7 +30,7 @@ use crate::{
         documentation::{complete, complete_openai},
         with_operations,
     },
-    tokens,
+    tokens, uploads,
 };
 
 /// The document without the operations.
@@ -56,6 +56,7 @@ use crate::{
         (name = "groups", description = "Requests name groups of jobs with `Akhar-Group`, so that a caller can follow thousands of \
             jobs as one."),
         (name = "tokens", description = "Short-lived tokens, so that a web page needs no server that hides the key."),
+        (name = "uploads", description = "Recordings that are larger than a request may be."),
         (name = "openai", description = "Routes that follow OpenAI's audio API, for programs that use it."),
         (name = "admin", description = "What operators see and change: keys, queues, workers, jobs of all accounts, and the audit trail. \
             Needs the key of an operator."),
@@ -93,6 +94,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     let form = describe::<AudioTranslationForm>(max_file_bytes);
     document.merge(complete_openai(openai::translations::Document::openapi(), form));
     document.merge(tokens::document());
+    document.merge(uploads::document());
     document.merge(admin::document());
     add_bearer(&mut document);
     document.extensions = Some(Extensions::from_iter([("webhooks", webhooks())]));

@@ -23,7 +23,7 @@ use crate::{
     openapi::{openapi, openapi_json},
     operations::{self, with_operations},
     problems::{Problem, ProblemType},
-    tokens, ui,
+    tokens, ui, uploads,
 };
 
 macro_rules! handlers {
@@ -64,6 +64,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/jobs/{id}/events", get(jobs::events::handle))
         .route("/v1/jobs/{id}/result", get(jobs::result::handle))
         .route("/v1/tokens", post(tokens::handle))
+        .route("/v1/uploads", post(uploads::handle))
         .merge(admin::routes())
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))

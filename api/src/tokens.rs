@@ -88,13 +88,7 @@ pub(crate) fn document() -> utoipa::openapi::OpenApi {
     #[derive(OpenApi)]
     #[openapi(paths(handle), components(schemas(TokenBody)))]
     struct Document;
-    let mut document = Document::openapi();
-    let form = form::describe::<TokenForm>(0);
-    for route in document.paths.paths.values_mut().filter_map(|item| item.post.as_mut()) {
-        route.request_body = Some(form.body.clone());
-    }
-    document.components.get_or_insert_default().schemas.extend(form.components);
-    document
+    form::with_json::<TokenForm>(Document::openapi())
 }
 
 /// Responds with a new token of the caller's key.

@@ -65,6 +65,7 @@ pub use bodies::{
     problem::{ProblemBody, ViolationBody},
     token::TokenBody,
     transcription::{SegmentBody, TranscriptionBody, WordBody},
+    upload::UploadBody,
     warnings::{ProbablyWrongBody, TextKind, WARNINGS_HEADER, Warnings},
     webhook::{GroupWebhookBody, GroupWebhookEvent, WebhookBody, WebhookEvent},
 };

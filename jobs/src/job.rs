@@ -17,7 +17,8 @@ use crate::{
     upload::JobUpload,
 };
 
-/// A job's id: a UUIDv7, so ids sort by the time of acceptance.
+/// A job's id: a UUIDv7, so ids sort by the time of acceptance, and that of a job with a reserved upload
+/// by the time of the reservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, sqlx::Type)]
 #[sqlx(transparent)]
 #[serde(transparent)]

@@ -141,8 +141,8 @@ pub struct UploadObject {
     pub url: String,
     /// Its size.
     pub n_bytes: u64,
-    /// The SHA-256 of its bytes.
-    pub sha256: [u8; 32],
+    /// The SHA-256 of its bytes. `None` if the caller has written it: then it is read part by part.
+    pub sha256: Option<[u8; 32]>,
 }
 
 impl JobUpload {
@@ -153,6 +153,11 @@ impl JobUpload {
             UploadContent::Object(object) => object.n_bytes,
         };
         n_bytes > LARGE_UPLOAD_BYTES
+    }
+
+    /// The object, if the caller has written it.
+    pub fn of_caller(&self) -> Option<&UploadObject> {
+        self.object().filter(|object| object.sha256.is_none())
     }
 
     /// The bytes, if they are in the job's row.

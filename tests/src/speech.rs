@@ -80,6 +80,28 @@ pub fn wav(samples: &[i16]) -> Vec<u8> {
     file
 }
 
+/// A WAV file of so much silence, and then these samples: with eight channels of floating-point numbers of 64 bits.
+pub fn large_wav(silence_s: usize, samples: &[i16]) -> Vec<u8> {
+    const FRAME: usize = 8 * 8;
+    let mut file = wav(&[]);
+    file.resize(44 + silence_s * RATE * FRAME, 0);
+    let frames = samples.iter().map(|sample| (f64::from(*sample) / 32768.0).to_le_bytes().repeat(8));
+    file.extend(frames.flatten());
+    let n = |n: usize| u32::try_from(n).expect("a short recording");
+    let (n_bytes, rate, frame) = (n(file.len() - 44), n(RATE), n(FRAME));
+    let (float, channels, bits) = (3, 8, 64);
+    for (at, field) in [
+        (4, 36 + n_bytes),
+        (20, channels << 16 | float),
+        (28, rate * frame),
+        (32, bits << 16 | frame),
+        (40, n_bytes),
+    ] {
+        file[at..at + 4].copy_from_slice(&field.to_le_bytes());
+    }
+    file
+}
+
 /// `seconds` seconds of silence.
 pub fn silence(seconds: usize) -> Vec<i16> {
     vec![0; seconds * RATE]

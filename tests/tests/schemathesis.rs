@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use akhar_tests::{Stack, root};
+use akhar_tests::{Stack, root, uploads::S3Server};
 use tokio::process::Command;
 
 /// The number of requests for each route and phase. It is large enough to reach the limits of every
@@ -14,12 +14,14 @@ const EXAMPLES: &str = "40";
 const ADMIN: &str = "^/v1/admin/";
 
 /// A fixed seed makes failures reproducible.
-const SEED: &str = "20261121";
+const SEED: &str = "20261126";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_service_does_what_its_openapi_document_says() {
     // With this limit, a request waits for at most one second, however long its job takes.
-    let stack = Stack::with().set("AKHAR_QUICK_WAIT_S", 1).start().await;
+    let bucket = S3Server::start().await;
+    let stack = Stack::with().settings(S3Server::settings(&bucket.address));
+    let stack = stack.set("AKHAR_QUICK_WAIT_S", 1).start().await;
     check(&stack, &stack.key, &["--exclude-path-regex", ADMIN]).await;
 }
 

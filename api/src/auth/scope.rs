@@ -17,7 +17,7 @@ pub(crate) const TOKEN: &str = "token";
 
 const EVENTS: &str = "/v1/jobs/{id}/events";
 const JOB: [&str; 3] = ["/v1/jobs/{id}", "/v1/jobs/{id}/result", EVENTS];
-const AUDIO: [&str; 2] = ["/v1/audio/transcriptions", "/v1/audio/translations"];
+const SPEECH: [&str; 3] = ["/v1/audio/transcriptions", "/v1/audio/translations", "/v1/uploads"];
 
 /// The token in the query string of a request for events without Authorization header. A key is not accepted there, because
 /// addresses get into logs and histories.
@@ -58,7 +58,7 @@ fn route(parts: &Parts) -> &str {
 fn is_of(route: &str, operation: &str) -> bool {
     JOB.contains(&route)
         || route.strip_prefix("/v1/models/") == Some(operation)
-        || (AUDIO.contains(&route) && operation == Operation::SpeechRecognition.name())
+        || (SPEECH.contains(&route) && operation == Operation::SpeechRecognition.name())
 }
 
 /// Whether a request comes from a page of this origin. Browsers leave the header Origin out of requests that read from the
@@ -80,7 +80,13 @@ mod tests {
     #[test]
     fn a_token_is_for_its_operation_and_for_jobs() {
         let speech = "speech-recognition";
-        for route in ["/v1/models/speech-recognition", "/v1/audio/transcriptions", "/v1/jobs/{id}", EVENTS] {
+        for route in [
+            "/v1/models/speech-recognition",
+            "/v1/audio/transcriptions",
+            "/v1/uploads",
+            "/v1/jobs/{id}",
+            EVENTS,
+        ] {
             assert!(is_of(route, speech), "{route}");
         }
         for route in
@@ -88,7 +94,7 @@ mod tests {
         {
             assert!(!is_of(route, speech), "{route}");
         }
-        assert!(!is_of("/v1/audio/transcriptions", "digit-recognition"));
+        assert!(SPEECH.iter().all(|route| !is_of(route, "digit-recognition")));
     }
 
     #[test]

@@ -198,7 +198,8 @@ pub(crate) struct File {
     pub(crate) if_other: Option<&'static str>,
     /// What takes a file that is too large, as a part of a sentence.
     pub(crate) if_larger: Option<&'static str>,
-    /// The description of the field that may have a URL of the file in place of it. `None` if the form has no such field.
+    /// The description of the field that may have a URL of the file in place of it. `None` if the form has no such field, and
+    /// none for an upload.
     pub(crate) url: Option<&'static str>,
 }
 
@@ -208,17 +209,22 @@ impl File {
     pub(super) const SLOT: Slot = Slot { name: Self::NAME, max_values: None, max_bytes: 0 };
     /// The name of the field that may have its URL.
     pub(super) const URL: &'static str = "url";
+    /// The name of the field that may have the id of its upload.
+    pub(crate) const UPLOAD: &'static str = "upload";
+    const UPLOAD_SLOT: Slot = Slot { name: Self::UPLOAD, max_values: None, max_bytes: 64 };
     const URL_SLOT: Slot = Slot { name: Self::URL, max_values: None, max_bytes: MAX_URL_BYTES };
 
     /// What a request may have.
     pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
-        [Self::SLOT].into_iter().chain(self.url.map(|_| Self::URL_SLOT))
+        let elsewhere = self.url.map(|_| [Self::URL_SLOT, Self::UPLOAD_SLOT]);
+        [Self::SLOT].into_iter().chain(elsewhere.into_iter().flatten())
     }
 
     /// The detail of the violation that it is absent.
     pub(super) fn missing(&self) -> String {
-        let or_url = self.url.map_or_else(String::new, |_| format!(", or {} in place of it", Self::URL));
-        format!("{} is required{or_url}", Self::NAME)
+        let elsewhere = || format!(", or {} or {} in place of it", Self::URL, Self::UPLOAD);
+        let elsewhere = self.url.map_or_else(String::new, |_| elsewhere());
+        format!("{} is required{elsewhere}", Self::NAME)
     }
 
     /// The violation of a file with more bytes.
@@ -235,13 +241,13 @@ impl File {
 
     /// The type of a file that begins with these bytes, or the violation if it is not accepted.
     pub(super) fn media_type(&self, bytes: &[u8]) -> Result<MediaType, Violation> {
-        media_type(bytes).filter(|found| self.types.contains(found)).ok_or_else(|| {
-            let name = Self::NAME;
-            let start = bytes[..bytes.len().min(MAX_START)].escape_ascii();
-            let (expected, advice) = (self.formats(), advice(self.if_other));
-            let detail = format!("{name} begins with \"{start}\", expected {expected}{advice}");
-            Violation::new(name, Code::UnsupportedMediaType, detail)
-        })
+        media_type_of(Self::NAME, bytes, self.types, self.if_other)
+    }
+
+    /// The type of a recording that begins with these bytes and that a worker reads from elsewhere, or the violation of the field
+    /// that names it.
+    pub(crate) fn recording_type(field: &str, bytes: &[u8]) -> Result<MediaType, Violation> {
+        media_type_of(field, bytes, MediaType::RECORDINGS, None)
     }
 
     /// The accepted formats in words.
@@ -262,11 +268,33 @@ impl File {
         })))
     }
 
+    /// The schema of the field with the id of its upload.
+    pub(super) fn upload_schema() -> RefOr<Schema> {
+        let description = "In place of `file`: the id of an upload (`POST /v1/uploads`) that has a recording, of the sizes and \
+            formats that `url` may have. An upload is for one request.";
+        parsed(json!({"type": "string", "format": "uuid", "description": description}))
+    }
+
     /// Its schema as a property.
     pub(super) fn schema(&self) -> RefOr<Schema> {
         let description = format!("{} Formats: {}.", self.text, self.formats());
         parsed(json!({"type": "string", "format": "binary", "description": description}))
     }
+}
+
+/// The type of a file that begins with these bytes, or the violation of its field if it is none of these types.
+fn media_type_of(
+    field: &str,
+    bytes: &[u8],
+    types: &[MediaType],
+    if_other: Option<&str>,
+) -> Result<MediaType, Violation> {
+    media_type(bytes).filter(|found| types.contains(found)).ok_or_else(|| {
+        let start = bytes[..bytes.len().min(MAX_START)].escape_ascii();
+        let (expected, advice) = (MediaType::formats(types), advice(if_other));
+        let detail = format!("{field} begins with \"{start}\", expected {expected}{advice}");
+        Violation::new(field, Code::UnsupportedMediaType, detail)
+    })
 }
 
 /// What takes a file that is refused, as the end of a sentence.

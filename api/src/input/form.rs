@@ -4,7 +4,7 @@ use akhar_accounts::UrlRules;
 use akhar_jobs::Queue;
 use axum::extract::Request;
 use utoipa::openapi::{
-    RefOr, Required,
+    OpenApi, RefOr, Required,
     content::ContentBuilder,
     encoding::EncodingBuilder,
     example::ExampleBuilder,
@@ -99,7 +99,7 @@ pub(crate) fn describe<F: Form>(max_file_bytes: usize) -> Description {
     if let Some(file) = F::FILE {
         form = form.property(File::NAME, file.schema());
         form = match file.url_schema() {
-            Some(url) => form.property(File::URL, url),
+            Some(url) => form.property(File::URL, url).property(File::UPLOAD, File::upload_schema()),
             None => form.required(File::NAME),
         };
         let encoding = EncodingBuilder::new().content_type(Some(file.content_types())).build();
@@ -124,4 +124,14 @@ pub(crate) fn describe<F: Form>(max_file_bytes: usize) -> Description {
         components,
         violations,
     }
+}
+
+/// Adds the form of a JSON body to the document of its route.
+pub(crate) fn with_json<F: Form>(mut document: OpenApi) -> OpenApi {
+    let form = describe::<F>(0);
+    for route in document.paths.paths.values_mut().filter_map(|item| item.post.as_mut()) {
+        route.request_body = Some(form.body.clone());
+    }
+    document.components.get_or_insert_default().schemas.extend(form.components);
+    document
 }

@@ -1,7 +1,8 @@
-//! The file of a request: sent with it, or to be fetched by a worker.
+//! The file of a request: sent with it or before it, or to be fetched by a worker.
 
 use akhar_accounts::CallerUrl;
 use akhar_jobs::Upload;
+use uuid::Uuid;
 
 /// Where the bytes of a request's file come from.
 #[derive(Debug)]
@@ -10,4 +11,6 @@ pub(crate) enum Source {
     Sent(Upload),
     /// A worker fetches them.
     Url(CallerUrl),
+    /// The caller has written them to the bucket, as the upload with this id.
+    Upload(Uuid),
 }

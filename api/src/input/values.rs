@@ -138,23 +138,32 @@ impl Values {
         }
     }
 
-    /// Takes a file, or its URL in place of it. Adds a violation if both are given, or one that is not accepted.
+    /// Takes a file, or its URL or upload in place of it. Adds a violation if more than one of them is given, or one that is not
+    /// accepted.
     pub(crate) fn take_source(&mut self, file: &File, rules: &UrlRules) -> Option<Source> {
-        let Some(url) = self.remove(File::URL) else { return self.take_file(file).map(Source::Sent) };
-        if self.remove(File::NAME).is_some() {
-            let detail = format!("{} is given, but {} is too: expected one of them", File::URL, File::NAME);
-            self.reject(File::URL, Code::Unsupported, detail);
+        let is_given = |name: &&str| self.sent.iter().any(|(sent, _)| sent == name);
+        let given: Vec<&str> = [File::NAME, File::URL, File::UPLOAD].into_iter().filter(is_given).collect();
+        if let [first, second, ..] = given[..] {
+            for name in &given {
+                let _ = self.remove(name); // none of them is read
+            }
+            let detail = format!("{second} is given, but {first} is too: expected one of them");
+            self.reject(second, Code::Unsupported, detail);
             return None;
         }
-        let Sent::Bytes(url) = url else { return None };
-        // An invalid byte is none of a URL, and neither is what replaces it.
-        match caller_url::parse(File::URL, &String::from_utf8_lossy(&url), rules) {
-            Ok(url) => Some(Source::Url(url)),
-            Err(violation) => {
-                self.violations.push(violation);
-                None
-            }
-        }
+        let name = given.first().copied().filter(|name| *name != File::NAME);
+        let Some(name) = name else { return self.take_file(file).map(Source::Sent) };
+        let Some(Sent::Bytes(text)) = self.remove(name) else { return None };
+        // An invalid byte is none of a URL or an id, and neither is what replaces it.
+        let text = String::from_utf8_lossy(&text);
+        let source = match name {
+            File::URL => caller_url::parse(name, &text, rules).map(Source::Url),
+            _ => text.parse().map(Source::Upload).map_err(|_| {
+                let detail = format!("{name} is {}, expected the id of an upload", quoted(&text));
+                Violation::new(name, Code::NotAnId, detail)
+            }),
+        };
+        source.map_err(|violation| self.violations.push(violation)).ok()
     }
 
     /// Takes a file and finds its type in its first bytes. Adds a violation if the file is missing, empty or of no accepted

@@ -61,8 +61,8 @@ pub(super) async fn reserve(
     Err(Problem::quota(NAME, detail, retry_after))
 }
 
-/// The greatest length that a recording can have, seconds. The exact one if its samples are not compressed. One that is not
-/// fetched yet may have any.
+/// The greatest length that a recording can have, seconds. The exact one if its samples are not compressed. One that the
+/// request does not have may have any.
 fn greatest_length(source: &Source) -> f64 {
     let Source::Sent(upload) = source else { return MAX_FETCHED_S.into() };
     let is_wav = upload.media_type == MediaType::Wav;

@@ -10,7 +10,7 @@ use crate::{
     app::App,
     auth::caller::Caller,
     http::{context::RequestContext, idempotency_key},
-    input::source::Source,
+    input::{field::File, source::Source},
     problems::{Code, Problem, Violation},
     retry::retry_transient,
 };
@@ -21,7 +21,7 @@ const MAX_HASHED_AT_ONCE: usize = 256 * 1024;
 /// The id of a request's job. A violation if its key was used for another request.
 ///
 /// A key is claimed before its job is submitted. If the process dies between the two, a later request with the key
-/// submits the job with the id that the key has.
+/// submits the job with the id that the key has. An upload that the caller has written is a key too, so it has one job.
 pub(super) async fn identify(
     app: &App,
     caller: &Caller,
@@ -29,26 +29,37 @@ pub(super) async fn identify(
     parameters: &Parameters,
     source: Option<&Source>,
 ) -> Result<JobId, Problem> {
-    let new = Uuid::now_v7();
-    let Some(key) = &context.idempotency_key else { return Ok(JobId(new)) };
+    let of_upload = match source {
+        Some(Source::Upload(id)) => Some((*id, format!("{} {id}", File::UPLOAD))),
+        _ => None,
+    };
+    let new = of_upload.as_ref().map_or_else(Uuid::now_v7, |(id, _)| *id);
+    let header = context.idempotency_key.as_deref().map(|key| (idempotency_key::HEADER.name, key));
+    let upload = of_upload.as_ref().map(|(_, key)| (File::UPLOAD, key.as_str()));
+    if header.is_none() && upload.is_none() {
+        return Ok(JobId(new));
+    }
     let fingerprint = fingerprint(parameters, source).await?;
-    let claim = retry_transient(|_| {
-        idempotency::claim(&app.database.pool, caller.account_id, key, &fingerprint, new)
-    });
-    match claim.await? {
-        Claim::New => Ok(JobId(new)),
-        Claim::Repeated(id) => {
-            tracing::debug!(%id, "the request repeats an earlier one");
-            Ok(JobId(id))
-        }
-        Claim::Reused => {
-            let name = idempotency_key::HEADER.name;
-            let detail = format!(
-                "an earlier request had the same {name} and another operation, other fields or another file; send a new {name}"
-            );
-            Err(Problem::violations(vec![Violation::new(name, Code::Reused, detail)]))
+    let mut job = new;
+    for (name, key) in header.into_iter().chain(upload) {
+        let claim = retry_transient(|_| {
+            idempotency::claim(&app.database.pool, caller.account_id, key, &fingerprint, new)
+        });
+        match claim.await? {
+            Claim::New => (),
+            Claim::Repeated(id) => {
+                tracing::debug!(%id, "the request repeats an earlier one");
+                job = id;
+            }
+            Claim::Reused => {
+                let detail = format!(
+                    "an earlier request had the same {name} and another operation, other fields or another file; send a new {name}"
+                );
+                return Err(Problem::violations(vec![Violation::new(name, Code::Reused, detail)]));
+            }
         }
     }
+    Ok(JobId(job))
 }
 
 /// SHA-256 of the operation, its parameters, and the file or its URL. What a worker will find at the URL is not known yet.
@@ -56,7 +67,8 @@ async fn fingerprint(parameters: &Parameters, source: Option<&Source>) -> Result
     let parameters = serde_json::to_vec(parameters).map_err(Problem::internal)?;
     let bytes = match source {
         Some(Source::Sent(upload)) => upload.bytes.clone(),
-        Some(Source::Url(url)) => Bytes::copy_from_slice(url.as_str().as_bytes()), // no file begins like a URL
+        Some(Source::Url(url)) => Bytes::copy_from_slice(url.as_str().as_bytes()), // no file begins like a URL or an id
+        Some(Source::Upload(id)) => id.to_string().into(),
         None => Bytes::new(),
     };
     let is_short = bytes.len() <= MAX_HASHED_AT_ONCE;

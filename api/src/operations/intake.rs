@@ -7,7 +7,7 @@ use akhar_accounts::{CallerUrl, webhooks::signing_secrets};
 use akhar_jobs::{NewJob, Parameters, RecordingUrl, Upload};
 use tracing::Span;
 
-use super::{audio_quota, identity, retention};
+use super::{audio_quota, identity, reserved, retention};
 use crate::{
     app::App,
     auth::caller::Caller,
@@ -26,13 +26,13 @@ pub(crate) struct Intake<'a> {
     pub(crate) source: Option<Source>,
 }
 
-/// A job that may be submitted. Its upload is not where it is kept yet.
+/// A job that may be submitted. The file of its request is not where it is kept yet.
 #[derive(Debug)]
 pub(super) struct Admitted {
     pub(super) job: NewJob,
     pub(super) upload: Option<Upload>,
-    /// Whether the request has an idempotency key. Then the job may be that of an earlier request, and it goes on when
-    /// its client disconnects, because another request with the key may wait for it or ask for it later.
+    /// Whether the request has an idempotency key or an upload of its own. Then the job may be that of an earlier request, and it
+    /// goes on when its client disconnects, because another request may wait for it or ask for it later.
     pub(super) has_key: bool,
 }
 
@@ -44,19 +44,24 @@ impl Intake<'_> {
         let webhook_url = named(app, caller, &webhook::OF_JOB, context.webhook.as_ref()).await?;
         let group_webhook_url =
             named(app, caller, &webhook::OF_GROUP, context.group_webhook.as_ref()).await?;
+        let reserved = match source {
+            Some(Source::Upload(id)) => reserved::find(app, caller, id).await?,
+            _ => None,
+        };
+        let has_key = context.idempotency_key.is_some() || matches!(source, Some(Source::Upload(_)));
         let id = identity::identify(app, caller, context, &parameters, source.as_ref()).await?;
         audio_quota::reserve(app, caller, context, (id, parameters.operation()), source.as_ref()).await?;
         let (upload, recording_url) = match source {
             Some(Source::Sent(upload)) => (Some(upload), None),
             Some(Source::Url(url)) => (None, Some(RecordingUrl::from(&url))),
-            None => (None, None),
+            Some(Source::Upload(_)) | None => (None, None),
         };
         Span::current().record("job", tracing::field::display(id));
         let job = NewJob {
             id,
             account_id: caller.account_id,
             parameters,
-            upload: None,
+            upload: reserved,
             recording_url,
             request_id: context.request.id.to_string(),
             traceparent: context.traceparent.clone(),
@@ -68,7 +73,7 @@ impl Intake<'_> {
             labels: context.labels.clone(),
             max_queued: caller.quotas.max_queued.map(i64::from),
         };
-        Ok(Admitted { job, upload, has_key: context.idempotency_key.is_some() })
+        Ok(Admitted { job, upload, has_key })
     }
 }
 

@@ -13,6 +13,7 @@ pub(crate) mod handwriting_generator;
 mod identity;
 pub(crate) mod intake;
 pub(crate) mod recognition;
+mod reserved;
 mod retention;
 pub(crate) mod run;
 pub(crate) mod speech_recognition;

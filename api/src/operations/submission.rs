@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use akhar_jobs::{
-    Job, JobId, JobState, NewJob, Operation, Upload,
+    Job, JobId, JobState, JobUpload, NewJob, Operation, Upload,
     backend::{GroupError, SubmitError},
     store::{self, Submitted},
 };
@@ -155,20 +155,20 @@ impl Submission {
 /// The object of an upload outside the database exists before its job does, so a job never starts without its upload.
 async fn place_and_submit(
     app: &App,
-    job: NewJob,
+    mut job: NewJob,
     upload: Option<Upload>,
     outlives_client: bool,
 ) -> Result<(Arc<NewJob>, CancelOnDisconnect), Problem> {
-    let upload = match upload {
-        Some(upload) => Some(app.uploads.place(job.id, upload).await?),
-        None => None,
-    };
-    let job = Arc::new(NewJob { upload, ..job });
+    if let Some(upload) = upload {
+        job.upload = Some(app.uploads.place(job.id, upload).await?);
+    }
+    let job = Arc::new(job);
     match retry_transient(|_| app.submissions.submit(job.clone())).await {
         Ok(submitted) => {
             if submitted == Submitted::Exists {
                 release(app, &job).await; // the job may have the upload of an earlier request
             }
+            note_use(app, &job).await;
             let guard = CancelOnDisconnect::new(app, &job, outlives_client);
             Ok((job, guard))
         }
@@ -180,6 +180,15 @@ async fn place_and_submit(
             drop(CancelOnDisconnect::new(app, &job, outlives_client)); // the job may exist
             Err(error.into())
         }
+    }
+}
+
+/// Notes that a job has an upload that its caller has written. If that fails, the upload counts as unused for a day.
+async fn note_use(app: &App, job: &NewJob) {
+    if job.upload.as_ref().and_then(JobUpload::of_caller).is_some()
+        && let Err(error) = retry_transient(|_| store::use_reserved_upload(&app.database.pool, job.id)).await
+    {
+        tracing::warn!(%error, "could not note that an upload is used");
     }
 }
 

@@ -85,7 +85,7 @@ problem_types! {
         send the request again.";
     QuotaExceeded: "quota-exceeded", TOO_MANY_REQUESTS, Some(60), "A quota is used up",
         "Your account has used up the quota that `violated-policies` names: `rpm` (requests in a minute), `queued` (jobs that \
-        wait) or `audio-minutes` (minutes of recordings in a day). The request was not accepted; send it again after the time \
+        wait), `audio-minutes` (minutes of recordings in a day) or `uploads` (bytes of uploads whose jobs have not ended). The request was not accepted; send it again after the time \
         in Retry-After.";
     TooManyStreams: "too-many-streams", TOO_MANY_REQUESTS, Some(1), "Too many streams of events",
         "Your account follows as many jobs at once as it may. Close a stream of events, or ask for a job's document with \
@@ -96,6 +96,9 @@ problem_types! {
         "The service tried to complete the job several times and failed. The same request may succeed later.";
     UnsupportedTransferCoding: "unsupported-transfer-coding", NOT_IMPLEMENTED, None, "Unsupported Transfer-Encoding",
         "The only transfer coding that the server understands is chunked. Send the body without others, such as gzip.";
+    NoUploads: "no-uploads", NOT_IMPLEMENTED, None, "The server takes no uploads apart from requests",
+        "Recordings can be sent to a bucket before the request if the server keeps uploads in one: the operator sets \
+        AKHAR_UPLOAD_STORE to `s3://bucket/prefix`. Send the recording in the request, or name its URL.";
     QueueFull: "queue-full", SERVICE_UNAVAILABLE, Some(1), "The queue is full",
         "Too many jobs wait for this operation: those of all accounts, or those of yours. The request was not accepted; \
         send it again after the time in Retry-After, when a place is probably free.";

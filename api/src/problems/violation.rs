@@ -22,7 +22,7 @@ pub(crate) enum Code {
     Empty,
     /// A field is given more than once.
     Duplicated,
-    /// An idempotency key was used for another request.
+    /// An idempotency key or an upload was used for another request.
     Reused,
     /// A field or query parameter is unknown.
     Unknown,
@@ -66,6 +66,12 @@ pub(crate) enum Code {
     TooLarge,
     /// A file is of none of the accepted types.
     UnsupportedMediaType,
+    /// There is no such upload, or it belongs to another account.
+    NotFound,
+    /// An upload has no file yet.
+    NotSent,
+    /// The file of an upload has another size than was reserved.
+    OtherSize,
 }
 
 impl Code {
@@ -97,6 +103,9 @@ impl Code {
             Self::NotUtf8 => "not_utf8",
             Self::TooLarge => "too_large",
             Self::UnsupportedMediaType => "unsupported_media_type",
+            Self::NotFound => "not_found",
+            Self::NotSent => "not_sent",
+            Self::OtherSize => "other_size",
         }
     }
 }

@@ -10,5 +10,6 @@ pub(crate) mod predictions;
 pub(crate) mod problem;
 pub(crate) mod token;
 pub(crate) mod transcription;
+pub(crate) mod upload;
 pub(crate) mod warnings;
 pub(crate) mod webhook;

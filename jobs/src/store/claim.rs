@@ -177,8 +177,8 @@ impl ClaimedRow {
             (None, Some(url)) => {
                 let n_bytes = self.upload_bytes.and_then(|n| u64::try_from(n).ok());
                 let n_bytes = n_bytes.ok_or_else(|| unreadable("size of the upload", &url))?;
-                let sha256 = self.upload_sha256.and_then(|hash| hash.try_into().ok());
-                let sha256 = sha256.ok_or_else(|| unreadable("SHA-256 of the upload", &url))?;
+                let sha256 = self.upload_sha256.map(TryInto::try_into).transpose();
+                let sha256 = sha256.map_err(|_| unreadable("SHA-256 of the upload", &url))?;
                 Some(UploadContent::Object(UploadObject { url, n_bytes, sha256 }))
             }
             (None, None) => None,

@@ -113,7 +113,7 @@ async fn insert(
     .bind(column(jobs, |job| job.upload.as_ref().and_then(|u| u.row()).map(|bytes| &**bytes)))
     .bind(column(jobs, |job| object(job).map(|object| object.url.as_str())))
     .bind(column(jobs, |job| object(job).map(|object| i64::try_from(object.n_bytes).unwrap_or(i64::MAX))))
-    .bind(column(jobs, |job| object(job).map(|object| object.sha256.as_slice())))
+    .bind(column(jobs, |job| object(job).and_then(|object| object.sha256.as_ref()).map(<[u8; 32]>::as_slice)))
     .bind(column(jobs, |job| job.request_id.as_str()))
     .bind(column(jobs, |job| job.traceparent.as_deref()))
     .bind(column(jobs, |job| job.webhook_url.as_deref()))

@@ -29,6 +29,9 @@ const LONGEST_EXPIRY: Duration = Duration::from_secs(20);
 /// How long the key of a request stands for its job.
 const IDEMPOTENCY_KEY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// How long a caller may use an upload that is written to the bucket.
+const RESERVED_UPLOAD_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// How long the used audio of a day is kept.
 const AUDIO_USAGE_KEPT: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 
@@ -98,7 +101,7 @@ fn fenced(rows: Vec<(JobId, i32, bool)>) -> Vec<LostJob> {
 }
 
 /// Deletes jobs whose own retention time is over, those that ended longer than `retention` ago, what is left of those that were deleted earlier, dead jobs that ended
-/// longer than `dead_retention` ago, the keys of requests of more than a day ago, the turns of all claims but the highest ones, the usage of audio of more than a month ago,
+/// longer than `dead_retention` ago, the keys of requests and the reserved uploads of more than a day ago, the turns of all claims but the highest ones, the usage of audio of more than a month ago,
 /// the reservations of audio that do not count any more, the audit trail of more than 90 days ago, the groups that have no jobs any more, and the jumps of the clock before all of these. Returns the number of
 /// deleted jobs.
 pub async fn expire(
@@ -128,6 +131,10 @@ pub async fn expire(
     .bind(clock.ago(RESERVATION_KEPT))
     .execute(db)
     .await?;
+    sqlx::query("delete from reserved_uploads where created_at < $1")
+        .bind(clock.ago(RESERVED_UPLOAD_KEPT))
+        .execute(db)
+        .await?;
     let audit_until = clock.ago(AUDIT_KEPT);
     sqlx::query("delete from audit where at < $1").bind(audit_until).execute(db).await?;
     let (until, dead_until) = (clock.ago(retention), clock.ago(dead_retention));

@@ -3,6 +3,7 @@
 use std::{
     fmt,
     io::{self, ErrorKind},
+    ops::Range,
     path::PathBuf,
     sync::Arc,
     time::Duration,
@@ -11,7 +12,7 @@ use std::{
 use bytes::Bytes;
 use futures::{StreamExt as _, TryStreamExt as _};
 use object_store::{
-    BackoffConfig, ClientOptions, ObjectStore, ObjectStoreExt as _, PutPayload, RetryConfig,
+    BackoffConfig, ClientOptions, GetOptions, ObjectStore, ObjectStoreExt as _, PutPayload, RetryConfig,
     aws::{AmazonS3Builder, AmazonS3ConfigKey},
     client::{HttpClient, HttpConnector},
     local::LocalFileSystem,
@@ -22,6 +23,7 @@ use tokio::time::timeout;
 use super::{
     address::{Address, Place},
     error::{FetchError, UploadStoreError, with_sources},
+    presign::Presigner,
 };
 
 /// How long writing, reading, listing or deleting may take, with all retries.
@@ -32,6 +34,9 @@ const RETRY_LIMIT: Duration = Duration::from_secs(5);
 const MAX_RETRIES: usize = 5;
 /// The first and the longest pause between two tries of a request.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
+
+/// The region that `object_store` takes if the settings have none.
+const DEFAULT_REGION: &str = "us-east-1";
 
 /// What `object_store` puts between the name of an object and a number while it writes the object to a file. It neither
 /// lists nor deletes such a file, which stays if the process is killed.
@@ -70,6 +75,8 @@ pub(super) struct Location {
     objects: Arc<dyn ObjectStore>,
     /// The folder, if it is one.
     folder: Option<PathBuf>,
+    /// Signs URLs, if it is a bucket.
+    presigner: Option<Presigner>,
 }
 
 impl Location {
@@ -84,7 +91,8 @@ impl Location {
             Place::Folder(folder) => {
                 let opened = LocalFileSystem::new_with_prefix(&folder);
                 let objects = opened.map_err(|error| failed(with_sources(&error)))?.with_fsync(true);
-                Ok(Self { objects: Arc::new(objects), prefix: Path::default(), folder: Some(folder), url })
+                let objects = Arc::new(objects);
+                Ok(Self { objects, prefix: Path::default(), folder: Some(folder), presigner: None, url })
             }
             Place::Bucket { bucket, prefix } => {
                 let S3Access { client, settings } = access().map_err(failed)?;
@@ -98,9 +106,12 @@ impl Location {
                     }
                 }
                 let builder = builder.with_bucket_name(bucket).with_retry(retry);
+                let region = builder.get_config_value(&AmazonS3ConfigKey::Region);
                 let opened = builder.with_http_connector(Connector(client)).build();
-                let objects = opened.map_err(|error| failed(with_sources(&error)))?;
-                Ok(Self { objects: Arc::new(objects), prefix, folder: None, url })
+                let objects = Arc::new(opened.map_err(|error| failed(with_sources(&error)))?);
+                let region = region.unwrap_or_else(|| DEFAULT_REGION.to_owned());
+                let presigner = Some(Presigner { bucket: objects.clone(), region });
+                Ok(Self { objects, prefix, folder: None, presigner, url })
             }
         }
     }
@@ -144,10 +155,24 @@ impl Location {
 
     /// Reads an object, which must have this size. Reads nothing of an object of another size.
     pub(super) async fn read(&self, name: &str, n_bytes: u64) -> Result<Bytes, FetchError> {
+        self.get(name, n_bytes, GetOptions::new()).await
+    }
+
+    /// Reads a part of an object, which must have this size.
+    pub(super) async fn read_part(
+        &self,
+        name: &str,
+        n_bytes: u64,
+        part: Range<u64>,
+    ) -> Result<Bytes, FetchError> {
+        self.get(name, n_bytes, GetOptions::new().with_range(Some(part))).await
+    }
+
+    async fn get(&self, name: &str, n_bytes: u64, options: GetOptions) -> Result<Bytes, FetchError> {
         let path = self.path(name);
         let lost = |what: String| FetchError::Lost { url: self.object_url(name), what };
         let read = async {
-            let found = match self.objects.get(&path).await {
+            let found = match self.objects.get_opts(&path, options).await {
                 Err(object_store::Error::NotFound { .. }) => {
                     return Ok(Err(lost("does not exist".to_owned())));
                 }
@@ -160,6 +185,31 @@ impl Location {
             found.bytes().await.map(Ok)
         };
         self.within_limit("read from", read).await?
+    }
+
+    /// The size of an object. `None` if there is none.
+    pub(super) async fn size(&self, name: &str) -> Result<Option<u64>, UploadStoreError> {
+        let path = self.path(name);
+        let size = async {
+            match self.objects.head(&path).await {
+                Err(object_store::Error::NotFound { .. }) => Ok(None),
+                found => Ok(Some(found?.size)),
+            }
+        };
+        self.within_limit("read from", size).await
+    }
+
+    /// The URL to which an object of exactly `n_bytes` bytes can be written with PUT for so long. `None` if this is a folder.
+    pub(super) async fn presign(
+        &self,
+        name: &str,
+        n_bytes: u32,
+        lifetime: Duration,
+    ) -> Result<Option<String>, UploadStoreError> {
+        let Some(presigner) = &self.presigner else { return Ok(None) };
+        let path = self.path(name);
+        let url = self.within_limit("sign a URL of", presigner.put(&path, n_bytes, lifetime)).await?;
+        Ok(Some(url.into()))
     }
 
     /// The names of the objects here, at most `limit`.

@@ -1,5 +1,5 @@
-//! Finds and deletes objects that no unfinished job names: their job has ended and their deletion failed, or a process
-//! died between writing them and submitting their job.
+//! Finds and deletes objects that no unfinished job and no caller needs: their job has ended and their deletion failed, a process
+//! died between writing them and submitting their job, or a caller wrote them for no job.
 
 use std::{
     collections::HashMap,

@@ -67,6 +67,11 @@ impl UploadStore {
         Self { deletions: Deletions::start(locations.clone()), locations, min_bytes: 0 }
     }
 
+    /// The location and the name of the object with this address.
+    pub(super) fn resolve(&self, url: &str) -> Result<(Location, String), UploadStoreError> {
+        self.locations.resolve(url)
+    }
+
     /// The location that new uploads are written to. `None` if they stay in the database.
     pub(super) fn configured(&self) -> Option<&Location> {
         self.locations.configured.as_ref()
@@ -91,7 +96,7 @@ impl UploadStore {
         let object = UploadObject {
             url: location.object_url(&name),
             n_bytes: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
-            sha256: hash(bytes.clone()).await,
+            sha256: Some(hash(bytes.clone()).await),
         };
         if let Err(error) = location.write(&name, bytes).await {
             self.deletions.delete(object.url); // the object may exist
@@ -107,10 +112,10 @@ impl UploadStore {
             UploadContent::Row(bytes) => return Ok(Upload { media_type, bytes }),
             UploadContent::Object(object) => object,
         };
-        let (location, name) = self.locations.resolve(&object.url)?;
+        let (location, name) = self.resolve(&object.url)?;
         for nth in 1..=MAX_READS {
             let bytes = location.read(&name, object.n_bytes).await?;
-            if hash(bytes.clone()).await == object.sha256 {
+            if object.sha256 == Some(hash(bytes.clone()).await) {
                 return Ok(Upload { media_type, bytes });
             }
             tracing::warn!(url = object.url, nth, "an upload has other bytes than were written");

@@ -119,8 +119,8 @@ pub struct Config {
     /// Bytes that a recording may have which is sent to `/v1/audio/`; at most as many as the uploads of recordings may have
     /// together.
     pub max_audio_bytes: NonZeroUsize,
-    /// Bytes that a recording may have which a worker fetches from a URL. It keeps the recording in a file in the folder for
-    /// temporary files (`TMPDIR`, or `/tmp`) until the job ends, four at a time by default.
+    /// Bytes that a recording may have which a worker fetches from a URL, or which its caller sends to the bucket. The worker
+    /// keeps it in a file in the folder for temporary files (`TMPDIR`, or `/tmp`) until the job ends, four at a time by default.
     pub max_fetched_bytes: NonZeroUsize,
     /// Connections of clients that one API process has open at a time. Further ones wait until another is closed. It is
     /// lowered if the process may not open so many files.

@@ -74,7 +74,7 @@ table! {
     HTTP_REQUEST_SECONDS: Histogram(SECONDS)["route"] = "akhar_http_request_duration_seconds", Api;
     /// Responses that are problems, by the slug of their type, such as `queue-full`.
     PROBLEMS: Counter["type"] = "akhar_problems_total", Api;
-    /// Requests that were refused because of a quota of their account: `rpm` (requests in a minute), `queued` (waiting jobs), `audio-minutes` (recordings in a day) or `streams` (of events).
+    /// Requests that were refused because of a quota of their account: `rpm` (requests in a minute), `queued` (waiting jobs), `audio-minutes` (recordings in a day), `uploads` (bytes in the bucket) or `streams` (of events).
     QUOTA_REFUSALS: Counter["quota"] = "akhar_quota_refusals_total", Api;
     /// Requests that submitted a job, also repeated ones with an idempotency key. `mode` is `sync` if a caller waits for the job and `async` if not.
     JOBS_SUBMITTED: Counter["operation", "mode"] = "akhar_jobs_submitted_total", Api;

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use akhar_tests::{Cluster, Service, root, serve::environment};
+use akhar_tests::{Cluster, Service, root, serve::environment, uploads::S3Server};
 use futures::future::join_all;
 
 use crate::{
@@ -35,6 +35,8 @@ async fn commands_in_pages_print_what_the_page_says() {
     environment.retain(|(name, _)| name != "AKHAR_MODELS_DIR");
     environment.push(("AKHAR_MODELS_DIR".to_owned(), folder.join("models").to_string_lossy().into_owned()));
     environment.push(("AKHAR_CORS_ORIGINS".to_owned(), "https://app.example".to_owned()));
+    let bucket = S3Server::start().await;
+    environment.extend(S3Server::settings(&bucket.address));
     let service = Service::start_with(&environment).await;
     let ran = pages().into_iter().enumerate().map(|(i, page)| {
         let shell = Shell::new(&service.base, &service.key, &environment, folder.join(format!("page-{i}")));

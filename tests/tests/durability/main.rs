@@ -70,7 +70,7 @@ const INVALID_ROWS: &str = "select count(*) from jobs where not coalesce(
         = (upload is null and (upload_url is null or ended_at is not null and outcome->>'kind' is distinct from 'failed'))
     and (upload is null or upload_url is null)
     and (recording_url is null or upload is null and upload_url is null)
-    and (upload_url is null) = (upload_bytes is null) and (upload_url is null) = (upload_sha256 is null)
+    and (upload_url is null) = (upload_bytes is null) and (upload_sha256 is null or upload_url is not null)
     and (state in ('queued', 'running') or upload is null and recording_url is null or outcome->>'kind' = 'failed'), false)";
 
 /// Claims one job of the quick queue for `worker`. `None` if no job is due.

@@ -1,5 +1,7 @@
 //! Uploads outside the database: every job has its upload, and no upload outlives its job.
 
+mod reserved;
+
 use std::{collections::BTreeMap, time::Duration};
 
 use akhar_jobs::{

@@ -11,7 +11,7 @@ use akhar_jobs::{
     Fence, JobId, JobUpload, Outcome, Parameters, RecordingUrl, Timing,
     backend::{ClaimedJob, Endings, Hold},
     store::{self, Claimed, Ending, Guard, Requeue},
-    uploads::{FetchError, UploadStore},
+    uploads::UploadStore,
 };
 use akhar_platform::{
     reload::LiveConfig,
@@ -30,10 +30,10 @@ use uuid::Uuid;
 use super::{
     backoff,
     config::ConsumerConfig,
-    download::{DownloadError, Downloads, of_url},
+    download::{DownloadError, Downloads},
     report::{Kept, Report},
     retry::retry_until_shutdown,
-    upload::fetch,
+    upload::{UploadError, fetch},
 };
 use crate::{
     decode::job_file::JobFile,
@@ -110,6 +110,14 @@ impl Recording {
     }
 }
 
+/// The outcome of a recording that the request did not have itself: what is wrong with the file is wrong with what this field names.
+fn of_field(outcome: Outcome, field: Option<&str>) -> Outcome {
+    match (outcome, field) {
+        (Outcome::Rejected { code, detail, .. }, Some(field)) => Outcome::rejected(field, &code, detail),
+        (other, _) => other,
+    }
+}
+
 fn rejected(code: &str, detail: String) -> AttemptResult {
     AttemptResult::Outcome(Outcome::rejected("url", code, detail), Timing::default())
 }
@@ -122,23 +130,24 @@ impl Work {
         let Self { account_id, job, parameters, upload, uploads, recording, pipeline, timeout } = self;
         let steps = progress.subscribe();
         let work = async {
-            let is_fetched = recording.is_some();
+            let field = match (&recording, upload.as_ref().and_then(JobUpload::of_caller)) {
+                (Some(_), _) => Some("url"),
+                (None, Some(_)) => Some("upload"),
+                (None, None) => None,
+            };
             let file = match recording {
                 Some(recording) => match recording.fetch(&progress).await {
                     Ok(file) => Some(file),
                     Err(result) => return result,
                 },
-                None => match fetch(&uploads, upload).await {
-                    Ok(upload) => upload.map(JobFile::from),
-                    Err(error @ FetchError::Lost { .. }) => {
-                        return AttemptResult::FailedForGood(error.to_string());
-                    }
-                    Err(error) => return AttemptResult::Failed("upload", error.to_string()),
+                None => match fetch(&uploads, upload, || progress.send_modify(|_| ())).await {
+                    Ok(file) => file,
+                    Err(UploadError::Lost(error)) => return AttemptResult::FailedForGood(error),
+                    Err(UploadError::Unavailable(error)) => return AttemptResult::Failed("upload", error),
                 },
             };
             match pipeline.work((account_id, job), &parameters, file, &progress).await {
-                Ok((outcome, timing)) if is_fetched => AttemptResult::Outcome(of_url(outcome), timing),
-                Ok((outcome, timing)) => AttemptResult::Outcome(outcome, timing),
+                Ok((outcome, timing)) => AttemptResult::Outcome(of_field(outcome, field), timing),
                 Err(error) => AttemptResult::Failed("error", error.to_string()),
             }
         };

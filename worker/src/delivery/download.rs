@@ -1,9 +1,9 @@
 //! Fetches the recording of a job from the URL that its caller gave, only from addresses that requests may be sent to.
 
-use std::{env, io, sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use akhar_accounts::{CallerUrl, UrlRules};
-use akhar_jobs::{MediaType, Outcome, RecordingUrl, sniff};
+use akhar_jobs::{MediaType, RecordingUrl, sniff};
 use akhar_platform::{
     checked_client::{CheckedClients, is_not_allowed},
     http_client::cause,
@@ -11,7 +11,7 @@ use akhar_platform::{
 use reqwest::{Response, StatusCode, Url, header::LOCATION};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::temporary_file::TemporaryFile;
+use super::temporary_file::{TemporaryFile, not_written};
 use crate::decode::job_file::JobFile;
 
 /// The time for one attempt, with all redirects.
@@ -48,14 +48,6 @@ pub(super) enum DownloadError {
     Unavailable(String),
     /// This machine cannot keep the recording. It may pass.
     Disk(String),
-}
-
-/// The outcome of a recording that was fetched: what is wrong with the file is wrong with what the URL names.
-pub(super) fn of_url(outcome: Outcome) -> Outcome {
-    match outcome {
-        Outcome::Rejected { code, detail, .. } => Outcome::rejected("url", &code, detail),
-        other => other,
-    }
 }
 
 fn refused(code: &'static str, detail: String) -> DownloadError {
@@ -190,8 +182,7 @@ fn too_slow(url: &CallerUrl) -> DownloadError {
 
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes it by value")]
 fn disk(error: io::Error) -> DownloadError {
-    let folder = env::temp_dir();
-    DownloadError::Disk(format!("cannot write a recording to the folder {}: {error}", folder.display()))
+    DownloadError::Disk(not_written(&error))
 }
 
 fn failed(url: &CallerUrl, reason: &str) -> String {

@@ -1,6 +1,9 @@
 //! A file that a recording is written to while it arrives, and read from while it is transcribed.
 
-use std::io::{self, ErrorKind};
+use std::{
+    env,
+    io::{self, ErrorKind},
+};
 
 use rustix::fs::fstatvfs;
 use tokio::{fs::File, io::AsyncWriteExt as _};
@@ -64,6 +67,11 @@ impl TemporaryFile {
         self.n_checked = n.max(CHECK_EVERY);
         Ok(())
     }
+}
+
+/// Says that a recording cannot be written to disk, for operators.
+pub(super) fn not_written(error: &io::Error) -> String {
+    format!("cannot write a recording to the folder {}: {error}", env::temp_dir().display())
 }
 
 #[cfg(test)]

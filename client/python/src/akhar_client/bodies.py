@@ -152,6 +152,14 @@ class Groups(TypedDict):
     next: NotRequired[str]
 
 
+class Upload(TypedDict):
+    """A recording that may be sent to the server's bucket, at the URL."""
+
+    id: str
+    url: str
+    expires_at: str
+
+
 class StateData(TypedDict):
     """The data of a `state` event."""
 
@@ -184,6 +192,7 @@ class SpeechFields(TypedDict, total=False):
     """The fields of a speech recognition request beside its recording."""
 
     url: str
+    upload: str
     lang: SpokenLanguage
     with_translation: bool
     with_timestamps: bool

@@ -6,7 +6,7 @@ use akhar_tests::{
     files::{FileServer, Reply},
     http::send,
     ops::Operator,
-    speech::{RATE, recording, wav},
+    speech::{large_wav, recording},
     until,
 };
 use serde_json::Value;
@@ -112,7 +112,7 @@ async fn a_url_that_is_not_allowed_is_refused_before_anything_is_sent_to_it() {
     assert_eq!(problem.errors(), violations([("url", "unsupported")]));
     let problem = stack.refused(stack.post(OPERATION, &Form::default().text("lang", "pa")), 422).await;
     assert_eq!(problem.errors(), violations([("file", "missing")]));
-    assert_eq!(problem.details(), "file is required, or url in place of it");
+    assert_eq!(problem.details(), "file is required, or url or upload in place of it");
     let image = Form::default().text("url", "https://example.com/a.png");
     let problem = stack.refused(stack.post("digit-recognition", &image), 422).await;
     assert!(problem.errors().contains(&("url".to_owned(), "unknown".to_owned())), "{problem:?}");
@@ -217,28 +217,6 @@ async fn a_recording_that_is_fetched_is_not_kept_in_memory() {
     assert!((40.0..41.0).contains(&start), "{job}");
     let (_, after) = stack.workers[0].memory_kib();
     assert!(after.saturating_sub(before) < 25 * 1024, "the worker's peak went from {before} to {after} KiB");
-}
-
-/// A WAV file of so much silence, and then these samples: with eight channels of floating-point numbers of 64 bits.
-fn large_wav(silence_s: usize, samples: &[i16]) -> Vec<u8> {
-    const FRAME: usize = 8 * 8;
-    let mut file = wav(&[]);
-    file.resize(44 + silence_s * RATE * FRAME, 0);
-    let frames = samples.iter().map(|sample| (f64::from(*sample) / 32768.0).to_le_bytes().repeat(8));
-    file.extend(frames.flatten());
-    let n = |n: usize| u32::try_from(n).expect("a short recording");
-    let (n_bytes, rate, frame) = (n(file.len() - 44), n(RATE), n(FRAME));
-    let (float, channels, bits) = (3, 8, 64);
-    for (at, field) in [
-        (4, 36 + n_bytes),
-        (20, channels << 16 | float),
-        (28, rate * frame),
-        (32, bits << 16 | frame),
-        (40, n_bytes),
-    ] {
-        file[at..at + 4].copy_from_slice(&field.to_le_bytes());
-    }
-    file
 }
 
 #[tokio::test(flavor = "multi_thread")]

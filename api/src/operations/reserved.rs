@@ -1,0 +1,48 @@
+//! Finds the upload that a request names and its caller has written to the bucket.
+
+use akhar_jobs::{JobId, JobUpload, UploadContent, store, uploads::Written};
+use uuid::Uuid;
+
+use crate::{
+    app::App,
+    auth::caller::Caller,
+    input::field::File,
+    problems::{Code, Problem, Violation},
+    retry::retry_transient,
+};
+
+/// The first bytes of a file in which its type is found.
+const MAX_HEAD: u32 = 64 * 1024;
+
+/// The upload with this id. `None` if its job was submitted already. A violation if the caller has no such upload, or if what
+/// the caller has written is not a recording of its size.
+pub(super) async fn find(app: &App, caller: &Caller, id: Uuid) -> Result<Option<JobUpload>, Problem> {
+    let refuse = |code, detail: String| {
+        let detail = format!("{} {id} {detail}", File::UPLOAD);
+        Err(Problem::violations(vec![Violation::new(File::UPLOAD, code, detail)]))
+    };
+    let job = JobId(id);
+    let find = |_| store::find_reserved_upload(&app.database.pool, job, caller.account_id);
+    let Some((upload, is_used)) = retry_transient(find).await? else {
+        return refuse(Code::NotFound, "does not exist, or has expired".to_owned());
+    };
+    if is_used {
+        return match app.lookups.find(job).await? {
+            Some(_) => Ok(None),
+            None => refuse(Code::NotFound, "was that of a job that is deleted".to_owned()),
+        };
+    }
+    let (object, start) = match app.uploads.written(&upload, MAX_HEAD).await? {
+        Written::Upload { object, start } => (object, start),
+        Written::Nothing => {
+            return refuse(Code::NotSent, "has no file yet: send it to the URL of the upload".to_owned());
+        }
+        Written::OtherSize(n_bytes) => {
+            let detail = format!("has {n_bytes} bytes, expected {} as reserved", upload.n_bytes);
+            return refuse(Code::OtherSize, detail);
+        }
+    };
+    let media_type = File::recording_type(File::UPLOAD, &start);
+    let media_type = media_type.map_err(|violation| Problem::violations(vec![violation]))?;
+    Ok(Some(JobUpload { media_type, content: UploadContent::Object(object) }))
+}
