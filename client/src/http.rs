@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use reqwest::{
     Body, Method, RequestBuilder, Response, StatusCode,
-    header::{ACCEPT, RETRY_AFTER},
+    header::{ACCEPT, CONTENT_LENGTH, RETRY_AFTER},
     multipart::{Form, Part},
 };
 use secrecy::{ExposeSecret as _, SecretString};
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::{
     GroupBody, HandwritingBody, JobBody, JobResultBody, JobState, JobsBody, PredictionsBody,
-    TranscriptionBody, WARNINGS_HEADER, Warnings,
+    TranscriptionBody, UploadBody, WARNINGS_HEADER, Warnings,
     error::ClientError,
     recording::{RecordingSource, SpeechRequest},
     retries::{Retries, repeat},
@@ -146,7 +146,7 @@ impl Client {
     }
 
     /// Transcribes an MP3 or WAV recording of at most [`MAX_RECORDING_BYTES`](crate::MAX_RECORDING_BYTES), or one that the server
-    /// fetches.
+    /// fetches or that is in its bucket.
     pub async fn speech_recognition(
         &self,
         recording: impl Into<RecordingSource>,
@@ -168,6 +168,18 @@ impl Client {
         let client = self.clone().asynchronous();
         let is_safe = request.idempotency_key.is_some();
         self.safely(is_safe, || read(client.speech(&recording, request))).await
+    }
+
+    /// Sends a recording of `n_bytes` bytes to the server's bucket, for [`RecordingSource::Upload`] of one request within a day. It
+    /// may be larger than a request. Fails if the server has no bucket, or if the recording has another size.
+    pub async fn upload(&self, recording: impl Into<Body>, n_bytes: u64) -> Result<Uuid, ClientError> {
+        let reservation =
+            self.request(Method::POST, "/v1/uploads").json(&serde_json::json!({"size": n_bytes}));
+        let UploadBody { id, url, .. } = read(reservation).await?;
+        let put = self.http.put(url).header(CONTENT_LENGTH, n_bytes).body(recording).send().await;
+        // The URL is a secret.
+        put.and_then(Response::error_for_status).map_err(reqwest::Error::without_url)?;
+        Ok(id)
     }
 
     /// Returns a job. Waits up to `wait_s` seconds, at most 60, for the job to end.
@@ -263,6 +275,7 @@ impl Client {
         let form = match recording {
             RecordingSource::File(bytes) => upload(bytes.clone()),
             RecordingSource::Url(url) => Form::new().text("url", url.clone()),
+            RecordingSource::Upload(id) => Form::new().text("upload", id.to_string()),
         };
         let mut form = form
             .text("with-translation", request.with_translation.to_string())

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use bytes::Bytes;
+use uuid::Uuid;
 
 use crate::subtitles::Layout;
 
@@ -13,6 +14,8 @@ pub enum RecordingSource {
     File(Bytes),
     /// A URL from which the server fetches the recording.
     Url(String),
+    /// A recording in the server's bucket: see [`Client::upload`](crate::Client::upload).
+    Upload(Uuid),
 }
 
 impl From<Bytes> for RecordingSource {
@@ -33,6 +36,7 @@ impl fmt::Debug for RecordingSource {
         f.write_str(match self {
             Self::File(_) => "File",
             Self::Url(_) => "Url",
+            Self::Upload(_) => "Upload",
         })
     }
 }

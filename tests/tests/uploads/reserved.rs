@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use akhar_client::{RecordingSource, SpeechRequest};
 use akhar_jobs::{
     store::{self, Clock},
     uploads::{Orphans, S3Access, UploadStore},
@@ -274,6 +275,20 @@ async fn an_account_has_only_so_many_bytes_in_the_bucket() {
     let other = stack.keys(&["create", "--name", "other"]).await;
     let other = stack.anonymous("POST", "/v1/uploads").bearer_auth(other).json(&json!({"size": size}));
     assert_eq!(send(other).await.status, 201);
+}
+
+#[tokio::test]
+async fn the_client_sends_a_recording_to_the_bucket() {
+    let (stack, store) = with_bucket().await;
+    let stack = stack.workers(0).start().await;
+    let file = recording("pa-school.wav").bytes;
+    let n_bytes = u64::try_from(file.len()).expect("a size");
+    let client = stack.client(&stack.key);
+    let id = client.upload(file, n_bytes).await.expect("it is sent");
+    let (upload, request) = (RecordingSource::Upload(id), SpeechRequest::default());
+    let job = client.submit_speech_recognition(upload, &request).await.expect("a job");
+    assert_eq!(job.id, id);
+    store.has(1).await;
 }
 
 #[tokio::test]

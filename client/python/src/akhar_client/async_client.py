@@ -20,6 +20,7 @@ from .bodies import (
     Predictions,
     SpeechFields,
     Transcription,
+    Upload,
 )
 from .errors import may_pass
 from .events import OF_GROUP, OF_JOB, DoneEvent, E, Event, EventReader, Kinds
@@ -105,7 +106,7 @@ class AsyncClient:
     async def speech_recognition(
         self, recording: File | None = None, *, idempotency_key: str | None = None, **fields: Unpack[SpeechFields]
     ) -> Transcription:
-        """What is said in an MP3 or WAV recording, or in that which the server fetches from `url`.
+        """What is said in an MP3 or WAV recording, or in that which the server fetches from `url` or has as `upload`.
 
         The warnings about it are in the document of the job.
         """
@@ -121,6 +122,17 @@ class AsyncClient:
         more = steps.upload(recording, fields)
         request = steps.post("speech-recognition", idempotency_key, prefer="respond-async", **more)
         return cast(Job, await self._document(request))
+
+    async def upload(self, recording: File) -> str:
+        """Sends a recording to the server's bucket; its id, for the field `upload` of one request within a day.
+
+        It may be larger than a request. Raises ProblemError if the server has no bucket.
+        """
+        reserved = cast(Upload, await self._document(steps.reservation(recording)))
+        size = {"Content-Length": str(steps.size(recording))}
+        got = await self._http.put(reserved["url"], content=_parts(recording), headers=size)
+        steps.raise_for_problem(got)
+        return reserved["id"]
 
     async def job(self, job_id: str) -> Job:
         """The job as it is now."""
@@ -234,3 +246,9 @@ class AsyncClient:
                 await got.aread()
             steps.raise_for_problem(got)
             yield got.aiter_lines()
+
+
+async def _parts(file: File) -> AsyncIterator[bytes]:
+    with steps.opened(file) as content:
+        while part := content.read(steps.PART):
+            yield part

@@ -20,6 +20,7 @@ from .bodies import (
     Predictions,
     SpeechFields,
     Transcription,
+    Upload,
 )
 from .errors import may_pass
 from .events import OF_GROUP, OF_JOB, DoneEvent, E, Event, EventReader, Kinds
@@ -105,7 +106,7 @@ class Client:
     def speech_recognition(
         self, recording: File | None = None, *, idempotency_key: str | None = None, **fields: Unpack[SpeechFields]
     ) -> Transcription:
-        """What is said in an MP3 or WAV recording, or in that which the server fetches from `url`.
+        """What is said in an MP3 or WAV recording, or in that which the server fetches from `url` or has as `upload`.
 
         The warnings about it are in the document of the job.
         """
@@ -119,6 +120,17 @@ class Client:
         more = steps.upload(recording, fields)
         request = steps.post("speech-recognition", idempotency_key, prefer="respond-async", **more)
         return cast(Job, self._document(request))
+
+    def upload(self, recording: File) -> str:
+        """Sends a recording to the server's bucket; its id, for the field `upload` of one request within a day.
+
+        It may be larger than a request. Raises ProblemError if the server has no bucket.
+        """
+        reserved = cast(Upload, self._document(steps.reservation(recording)))
+        size = {"Content-Length": str(steps.size(recording))}
+        got = self._http.put(reserved["url"], content=_parts(recording), headers=size)
+        steps.raise_for_problem(got)
+        return reserved["id"]
 
     def job(self, job_id: str) -> Job:
         """The job as it is now."""
@@ -232,3 +244,9 @@ class Client:
                 got.read()
             steps.raise_for_problem(got)
             yield got.iter_lines()
+
+
+def _parts(file: File) -> Iterator[bytes]:
+    with steps.opened(file) as content:
+        while part := content.read(steps.PART):
+            yield part

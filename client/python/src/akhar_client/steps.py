@@ -3,13 +3,14 @@
 A call is a generator. It yields a `Send`, and gets the response or the error of the connection; or it yields a `Pause`.
 """
 
+import io
 import json
 import os
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeAlias, TypeVar
+from typing import IO, Any, TypeAlias, TypeVar
 
 import httpx
 
@@ -20,6 +21,8 @@ T = TypeVar("T")
 JSON = "application/json"
 SVG = "image/svg+xml"
 LONGEST_WAIT_S = 60
+PART = 1024 * 1024
+"""How much of a file is sent at a time, bytes."""
 ENDED = {"succeeded", "failed", "cancelled"}
 
 File: TypeAlias = bytes | os.PathLike[str]
@@ -92,14 +95,30 @@ def post(operation: str, key: str | None, accept: str = JSON, prefer: str = "", 
 
 
 def upload(file: File | None, fields: Mapping[str, object]) -> dict[str, Any]:
-    """A form with a file, or with its URL among the fields, as arguments of a request."""
+    """A form with a file, or with its URL or upload among the fields, as arguments of a request."""
     # A list is sent as a field for each of its texts.
     texts = {n: value if isinstance(value, str | list) else json.dumps(value) for n, value in named(fields).items()}
     if file is None:
         # Only with files is it sent as multipart/form-data.
-        return {"files": {"url": (None, texts.pop("url", ""))}, "data": texts}
+        name = "upload" if "upload" in texts else "url"
+        return {"files": {name: (None, texts.pop(name, ""))}, "data": texts}
     content = file if isinstance(file, bytes) else Path(file).read_bytes()
     return {"files": {"file": ("file", content)}, "data": texts}
+
+
+def reservation(file: File) -> Send:
+    """A request for an upload of a file."""
+    return Send("POST", "/v1/uploads", {"Accept": JSON}, {"json": {"size": size(file)}}, is_safe=False)
+
+
+def size(file: File) -> int:
+    """The number of bytes of a file."""
+    return len(file) if isinstance(file, bytes) else Path(file).stat().st_size
+
+
+def opened(file: File) -> IO[bytes]:
+    """The content of a file."""
+    return io.BytesIO(file) if isinstance(file, bytes) else Path(file).open("rb")
 
 
 def named(fields: Mapping[str, object]) -> dict[str, object]:
