@@ -168,7 +168,7 @@ enum Command {
         #[arg(long, default_value = "pa")]
         lang: String,
     },
-    /// Measure the memory of the api and the worker for a recording of hours that is fetched from a URL
+    /// Measure the memory of the api and the worker for a recording of hours that is fetched from a URL or sent to a bucket
     Hours {
         /// The length of the recording
         #[arg(long, default_value_t = 3)]

@@ -7,7 +7,9 @@ use akhar_tests::{
     files::{FileServer, Reply},
     http,
     speech::{RATE, recording, silence, wav},
+    uploads::S3Server,
 };
+use serde_json::json;
 
 use crate::{
     load::warm,
@@ -18,20 +20,34 @@ use crate::{
 /// What a recording may take more than a clip of ten seconds, MiB.
 const MORE: [(&str, f64); 2] = [("api", 10.0), ("worker", 60.0)];
 
-/// Measures one recording of so many hours that is fetched from a URL. Its result has every word with its times.
+/// Measures one recording of so many hours that is fetched from a URL, and that is sent to a bucket before. Its result has every word with its times.
 pub(crate) async fn hours(hours: usize) -> Report {
     let samples = [recording("pa-school.wav").samples(), silence(1)].concat();
     let file = wav(&samples.iter().copied().cycle().take(hours * 3600 * RATE).collect::<Vec<_>>());
     let about = format!("one recording of {hours} h, a WAV of {} bytes, beside a clip of 10 s", file.len());
     let mut report = Report::new("hours", about);
     let cluster = Cluster::own();
-    let (stack, _) = warm(Stack::with().on(&cluster).set_text("AKHAR_WEBHOOK_ALLOW", "127.0.0.0/8")).await;
+    let bucket = S3Server::start().await;
+    let stack = Stack::with().on(&cluster).settings(S3Server::settings(&bucket.address));
+    let (stack, _) = warm(stack.set_text("AKHAR_WEBHOOK_ALLOW", "127.0.0.0/8")).await;
     let clip: Vec<i16> = samples.iter().copied().cycle().take(10 * RATE).collect();
     transcribe(&stack, &wav(&clip), "pa").await;
     let server = FileServer::start().await;
-    let url = server.put("/hours.wav", [Reply::File(file)]);
+    let url = server.put("/hours.wav", [Reply::File(file.clone())]);
     measure(&stack, "by URL", Form::default().text("url", &url), &mut report).await;
+    let upload = upload(&stack, file).await;
+    measure(&stack, "by presigned PUT", Form::default().text("upload", &upload), &mut report).await;
     report
+}
+
+/// Sends a file to the bucket of the service. Returns the id of its upload.
+async fn upload(stack: &Stack, file: Vec<u8>) -> String {
+    let reservation = stack.request("POST", "/v1/uploads").json(&json!({"size": file.len()}));
+    let reserved = http::send(reservation).await.json();
+    let url = reserved["url"].as_str().unwrap_or_else(|| panic!("no URL: {reserved}"));
+    let sent = http::send(stack.anonymous("PUT", url).body(file)).await;
+    assert_eq!(sent.status, 200, "{sent:?}");
+    reserved["id"].as_str().map(str::to_owned).unwrap_or_default()
 }
 
 /// Transcribes the recording of a form, and adds what it takes to the report.
