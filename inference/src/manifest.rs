@@ -77,7 +77,7 @@ pub enum Layout {
     /// f32 [B, T', units]. Its files: `model`, `vocab`, `config`. See [`crate::speech`].
     NemoCtc,
     /// `IndicConformer` with 600 M parameters, for 22 languages, in two graphs: `features` f32 [1, mels, T], `features_lens`
-    /// i64 [1] -> `encoded`, `encoded_lens` i64 [1], and `encoded` -> `logits` f32 [1, T', 5633]. Its files: `encoder`,
+    /// i64 `[1]` -> `encoded`, `encoded_lens` i64 `[1]`, and `encoded` -> `logits` f32 [1, T', 5633]. Its files: `encoder`,
     /// `head`, `vocab`, `config`.
     IndicConformer,
     /// A CTC model on Whisper's encoder, without padding to 30 s: `features` f32 [1, mels, T] -> `logprobs` f32
