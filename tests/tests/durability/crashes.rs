@@ -11,9 +11,9 @@ use uuid::Uuid;
 
 use crate::{claim, digit, end, every_job_ended_once, record_ends, statuses, submit};
 
-/// The longest recovery of a quick job: 3 s until its worker counts as dead, 1 s until the next sweep, and
-/// the time of the job itself.
-const RECOVERY: Duration = Duration::from_secs(5);
+/// The longest recovery of a quick job: 3 s until its worker counts as dead, 1 s until the next sweep, 1 s until a worker looks for
+/// jobs if no notification tells it, and the time of the job itself.
+const RECOVERY: Duration = Duration::from_secs(6);
 
 /// Waits until the job has succeeded, within [`RECOVERY`] of `since`.
 async fn recovers(stack: &Stack, job: Uuid, since: Instant) {
