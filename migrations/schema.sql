@@ -293,11 +293,11 @@ create table queue_minutes (
 
 -- The objects that callers may write to the bucket by presigned URLs, each for one job.
 create table reserved_uploads (
-    id uuid not null, -- The id of the upload, and of its job.
+    id uuid not null, -- The id of the upload.
     account_id uuid not null, -- The account that may use it. The object is called after both: id.account_id.
     n_bytes bigint not null, -- The size that the object must have.
-    is_used boolean not null default false, -- Whether its job was submitted. Then the object is needed for as long as the job is.
-    created_at timestamp with time zone not null default now(), -- When it was reserved. A day later the row is deleted, and the object too if no job needs it.
+    job_id uuid, -- Its job, from the statement on that submits it. Then the object is needed for as long as the job is.
+    created_at timestamp with time zone not null default now(), -- When it was reserved. A day later the row and the object are deleted if no job needs them.
     constraint reserved_uploads_pkey PRIMARY KEY (id)
 );
 CREATE INDEX reserved_uploads_of_account ON public.reserved_uploads USING btree (account_id);

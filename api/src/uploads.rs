@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use akhar_client::UploadBody;
 use akhar_jobs::{
-    JobId, Queue,
+    Queue,
     store::{self, ReservedUpload},
 };
 use axum::{
@@ -37,6 +37,8 @@ use crate::{
 const URL_LIFETIME: Duration = Duration::from_secs(60 * 60);
 /// How many of the largest uploads an account may have in the bucket at a time.
 const MAX_LARGEST: u64 = 16;
+/// How many uploads an account may have there at a time, however small.
+const MAX_UPLOADS: u64 = 512;
 /// The time after which an account whose uploads wait for their jobs may try again.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
 
@@ -107,18 +109,20 @@ pub(crate) async fn handle(
         let detail = format!("size is {n_bytes}, expected an integer from 1 to {most}");
         return Err(Problem::violations(vec![Violation::new("size", Code::OutOfRange, detail)]));
     }
-    let id = JobId(Uuid::now_v7());
+    let id = Uuid::now_v7();
     let upload = ReservedUpload { id, account_id: caller.account_id, n_bytes };
     let expires_at = Utc::now() + URL_LIFETIME;
     let url = app.uploads.presign(&upload, URL_LIFETIME).await?;
     let url = url.ok_or(Problem::of(ProblemType::NoUploads))?;
     let max_bytes = u64::from(most) * MAX_LARGEST;
-    if !retry_transient(|_| store::reserve_upload(&app.database.pool, upload, max_bytes)).await? {
+    let least_bytes = max_bytes / MAX_UPLOADS;
+    let reserve = |_| store::reserve_upload(&app.database.pool, upload, max_bytes, least_bytes);
+    if !retry_transient(reserve).await? {
         let detail = format!(
-            "Your account may have {max_bytes} bytes of uploads that wait for their jobs or for the end of these. One without a \
-             job counts for a day."
+            "Your account may have {max_bytes} bytes of uploads that wait for their jobs or for the end of these. Each counts \
+             at least {least_bytes} bytes, and one without a job counts for a day."
         );
         return Err(Problem::quota("uploads", detail, RETRY_AFTER));
     }
-    Ok((StatusCode::CREATED, Json(UploadBody { id: id.0, url, expires_at })).into_response())
+    Ok((StatusCode::CREATED, Json(UploadBody { id, url, expires_at })).into_response())
 }

@@ -17,8 +17,7 @@ use crate::{
     upload::JobUpload,
 };
 
-/// A job's id: a UUIDv7, so ids sort by the time of acceptance, and that of a job with a reserved upload
-/// by the time of the reservation.
+/// A job's id: a UUIDv7, so ids sort by the time of acceptance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, sqlx::Type)]
 #[sqlx(transparent)]
 #[serde(transparent)]
@@ -45,6 +44,8 @@ pub struct NewJob {
     pub parameters: Parameters,
     /// The caller's file, if the operation takes one.
     pub upload: Option<JobUpload>,
+    /// The id of the upload, if the caller has written it to the bucket. It can be that of one job only.
+    pub reserved_upload: Option<Uuid>,
     /// Where a worker fetches the recording, if the caller has not sent it.
     pub recording_url: Option<RecordingUrl>,
     /// The request's id, which every log line about the job contains.

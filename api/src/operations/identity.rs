@@ -21,7 +21,7 @@ const MAX_HASHED_AT_ONCE: usize = 256 * 1024;
 /// The id of a request's job. A violation if its key was used for another request.
 ///
 /// A key is claimed before its job is submitted. If the process dies between the two, a later request with the key
-/// submits the job with the id that the key has. An upload that the caller has written is a key too, so it has one job.
+/// submits the job with the id that the key has. An upload that the caller has written is a key too, which no header can have.
 pub(super) async fn identify(
     app: &App,
     caller: &Caller,
@@ -30,20 +30,19 @@ pub(super) async fn identify(
     source: Option<&Source>,
 ) -> Result<JobId, Problem> {
     let of_upload = match source {
-        Some(Source::Upload(id)) => Some((*id, format!("{} {id}", File::UPLOAD))),
+        Some(Source::Upload(id)) => Some(format!("{}\n{id}", File::UPLOAD)),
         _ => None,
     };
-    let new = of_upload.as_ref().map_or_else(Uuid::now_v7, |(id, _)| *id);
     let header = context.idempotency_key.as_deref().map(|key| (idempotency_key::HEADER.name, key));
-    let upload = of_upload.as_ref().map(|(_, key)| (File::UPLOAD, key.as_str()));
+    let upload = of_upload.as_deref().map(|key| (File::UPLOAD, key));
+    let mut job = Uuid::now_v7();
     if header.is_none() && upload.is_none() {
-        return Ok(JobId(new));
+        return Ok(JobId(job));
     }
     let fingerprint = fingerprint(parameters, source).await?;
-    let mut job = new;
     for (name, key) in header.into_iter().chain(upload) {
         let claim = retry_transient(|_| {
-            idempotency::claim(&app.database.pool, caller.account_id, key, &fingerprint, new)
+            idempotency::claim(&app.database.pool, caller.account_id, key, &fingerprint, job)
         });
         match claim.await? {
             Claim::New => (),

@@ -34,6 +34,8 @@ pub(super) struct Admitted {
     /// Whether the request has an idempotency key or an upload of its own. Then the job may be that of an earlier request, and it
     /// goes on when its client disconnects, because another request may wait for it or ask for it later.
     pub(super) has_key: bool,
+    /// Whether an earlier request has submitted the job. Then this one has no file.
+    pub(super) is_submitted: bool,
 }
 
 impl Intake<'_> {
@@ -44,11 +46,16 @@ impl Intake<'_> {
         let webhook_url = named(app, caller, &webhook::OF_JOB, context.webhook.as_ref()).await?;
         let group_webhook_url =
             named(app, caller, &webhook::OF_GROUP, context.group_webhook.as_ref()).await?;
-        let reserved = match source {
-            Some(Source::Upload(id)) => reserved::find(app, caller, id).await?,
+        let reserved_upload = match source {
+            Some(Source::Upload(id)) => Some(id),
             _ => None,
         };
-        let has_key = context.idempotency_key.is_some() || matches!(source, Some(Source::Upload(_)));
+        let reserved = match reserved_upload {
+            Some(id) => reserved::find(app, caller, id).await?,
+            None => None,
+        };
+        let is_submitted = reserved_upload.is_some() && reserved.is_none();
+        let has_key = context.idempotency_key.is_some() || reserved_upload.is_some();
         let id = identity::identify(app, caller, context, &parameters, source.as_ref()).await?;
         audio_quota::reserve(app, caller, context, (id, parameters.operation()), source.as_ref()).await?;
         let (upload, recording_url) = match source {
@@ -62,6 +69,7 @@ impl Intake<'_> {
             account_id: caller.account_id,
             parameters,
             upload: reserved,
+            reserved_upload,
             recording_url,
             request_id: context.request.id.to_string(),
             traceparent: context.traceparent.clone(),
@@ -73,7 +81,7 @@ impl Intake<'_> {
             labels: context.labels.clone(),
             max_queued: caller.quotas.max_queued.map(i64::from),
         };
-        Ok(Admitted { job, upload, has_key })
+        Ok(Admitted { job, upload, has_key, is_submitted })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Finds the upload that a request names and its caller has written to the bucket.
 
-use akhar_jobs::{JobId, JobUpload, UploadContent, store, uploads::Written};
+use akhar_jobs::{JobUpload, UploadContent, store, uploads::Written};
 use uuid::Uuid;
 
 use crate::{
@@ -14,19 +14,18 @@ use crate::{
 /// The first bytes of a file in which its type is found.
 const MAX_HEAD: u32 = 64 * 1024;
 
-/// The upload with this id. `None` if its job was submitted already. A violation if the caller has no such upload, or if what
-/// the caller has written is not a recording of its size.
+/// The upload with this id. `None` if it has a job already. A violation if the caller has no such upload, or if what the caller
+/// has written is not a recording of its size.
 pub(super) async fn find(app: &App, caller: &Caller, id: Uuid) -> Result<Option<JobUpload>, Problem> {
     let refuse = |code, detail: String| {
         let detail = format!("{} {id} {detail}", File::UPLOAD);
         Err(Problem::violations(vec![Violation::new(File::UPLOAD, code, detail)]))
     };
-    let job = JobId(id);
-    let find = |_| store::find_reserved_upload(&app.database.pool, job, caller.account_id);
-    let Some((upload, is_used)) = retry_transient(find).await? else {
+    let find = |_| store::find_reserved_upload(&app.database.pool, id, caller.account_id);
+    let Some((upload, job)) = retry_transient(find).await? else {
         return refuse(Code::NotFound, "does not exist, or has expired".to_owned());
     };
-    if is_used {
+    if let Some(job) = job {
         return match app.lookups.find(job).await? {
             Some(_) => Ok(None),
             None => refuse(Code::NotFound, "was that of a job that is deleted".to_owned()),

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use akhar_jobs::{
-    Job, JobId, JobState, JobUpload, NewJob, Operation, Upload,
+    Job, JobId, JobState, NewJob, Operation, Upload,
     backend::{GroupError, SubmitError},
     store::{self, Submitted},
 };
@@ -48,7 +48,7 @@ impl Submission {
     /// statement has ended. If the client is gone by then, nobody takes the guard, and dropping it cancels the job,
     /// unless the job outlives its client.
     pub(super) async fn submit(app: &App, admitted: Admitted) -> Result<Self, Problem> {
-        let Admitted { mut job, upload, has_key } = admitted;
+        let Admitted { mut job, upload, has_key, is_submitted } = admitted;
         let id = job.id;
         let operation = job.parameters.operation();
         let mode = if job.asynchronous { "async" } else { "sync" };
@@ -61,7 +61,12 @@ impl Submission {
         let task = {
             let app = app.clone();
             async move {
-                let submitted = place_and_submit(&app, job, upload, outlives_client).await;
+                let submitted = if is_submitted {
+                    let guard = CancelOnDisconnect::new(&app, &job, outlives_client);
+                    Ok((Arc::new(job), guard))
+                } else {
+                    place_and_submit(&app, job, upload, outlives_client).await
+                };
                 if let Err(problem) = &submitted {
                     traces::fail(&Span::current(), problem.problem_type().facts().slug);
                 }
@@ -75,7 +80,7 @@ impl Submission {
         let (job, cancel_on_disconnect) =
             submitted.map_err(|_| Problem::internal("the task that submits the job panicked"))??;
         metrics::JOBS_SUBMITTED.add_one([operation.name(), mode]);
-        let unflushed = (!job.is_flushed()).then_some(job);
+        let unflushed = (!is_submitted && !job.is_flushed()).then_some(job);
         Ok(Self { app: app.clone(), id, operation, has_key, unflushed, waiter, cancel_on_disconnect })
     }
 
@@ -116,7 +121,11 @@ impl Submission {
                 (Ok(None), _) if self.is_deleted().await? => return Err(DELETED),
                 (Ok(None), Some(lost)) if Instant::now() < deadline => {
                     tracing::warn!("the database has lost the job: submitting it again");
-                    retry_transient(|_| self.app.submissions.submit(lost.clone())).await?;
+                    let again = retry_transient(|_| self.app.submissions.submit(lost.clone())).await?;
+                    // Its upload is that of another job.
+                    if again == Submitted::Exists && self.app.lookups.find(self.id).await?.is_none() {
+                        return Err(DELETED);
+                    }
                 }
                 (Err(error), _) if !error.is_transient() => return Err(error.into()),
                 _ => {
@@ -168,7 +177,6 @@ async fn place_and_submit(
             if submitted == Submitted::Exists {
                 release(app, &job).await; // the job may have the upload of an earlier request
             }
-            note_use(app, &job).await;
             let guard = CancelOnDisconnect::new(app, &job, outlives_client);
             Ok((job, guard))
         }
@@ -180,15 +188,6 @@ async fn place_and_submit(
             drop(CancelOnDisconnect::new(app, &job, outlives_client)); // the job may exist
             Err(error.into())
         }
-    }
-}
-
-/// Notes that a job has an upload that its caller has written. If that fails, the upload counts as unused for a day.
-async fn note_use(app: &App, job: &NewJob) {
-    if job.upload.as_ref().and_then(JobUpload::of_caller).is_some()
-        && let Err(error) = retry_transient(|_| store::use_reserved_upload(&app.database.pool, job.id)).await
-    {
-        tracing::warn!(%error, "could not note that an upload is used");
     }
 }
 

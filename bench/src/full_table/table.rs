@@ -59,6 +59,7 @@ pub(super) fn job(asynchronous: bool) -> NewJob {
         account_id: Uuid::nil(),
         parameters: Parameters::DigitRecognition { top_k: TopK::new(3).expect("a valid number") },
         upload: Some(JobUpload { media_type: MediaType::Png, content: UploadContent::Row(bytes) }),
+        reserved_upload: None,
         recording_url: None,
         request_id: Uuid::now_v7().to_string(),
         traceparent: None,

@@ -66,6 +66,7 @@ pub(crate) fn empty_job() -> NewJob {
         account_id: Uuid::nil(),
         parameters: Parameters::DigitRecognition { top_k: TopK::new(3).expect("a valid number") },
         upload: None,
+        reserved_upload: None,
         recording_url: None,
         request_id: id.to_string(), // like an id that the api makes
         traceparent: None,

@@ -65,7 +65,7 @@ pub use overview::{
 };
 pub use progress::note_progress;
 pub use requeue::{Requeue, requeue};
-pub use reserved_uploads::{ReservedUpload, find_reserved_upload, reserve_upload, use_reserved_upload};
+pub use reserved_uploads::{ReservedUpload, find_reserved_upload, reserve_upload};
 pub use search::{JobPage, JobSearch, JobSummary, PageStart, search};
 pub use submit::{Submitted, submit, submitted};
 pub use sweep::{expire, forget_workers, lost, make_due, overdue};

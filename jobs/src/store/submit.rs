@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use sqlx::{PgConnection, types::Json};
+use sqlx::{Connection as _, PgConnection, types::Json};
 
 use crate::{JobId, JobUpload, MAX_ATTEMPTS, NewJob, RecordingUrl, UploadObject};
 
 use super::{
     announcements::{JOBS_QUEUED, announce},
     groups::count_in_groups,
+    reserved_uploads::use_reserved_uploads,
     rows::column,
 };
 
@@ -37,7 +38,13 @@ pub async fn submit(db: &mut PgConnection, jobs: &[&NewJob]) -> Result<Vec<Submi
     let mut sorted = jobs.to_vec();
     sorted.sort_unstable_by_key(|job| job.id);
     let is_flushed = jobs.iter().any(|job| job.is_flushed());
-    let accepted: HashSet<JobId> = insert(db, &sorted, is_flushed).await?.into_iter().collect();
+    let accepted: HashSet<JobId> = if jobs.iter().any(|job| job.reserved_upload.is_some()) {
+        insert_with_reserved(db, sorted, is_flushed).await?
+    } else {
+        insert(db, &sorted, is_flushed).await?
+    }
+    .into_iter()
+    .collect();
     let is_accepted = |job: &&&NewJob| accepted.contains(&job.id);
     if is_flushed && !accepted.is_empty() {
         let mut queues: Vec<_> = jobs.iter().filter(is_accepted).map(|job| job.queue().name()).collect();
@@ -47,6 +54,20 @@ pub async fn submit(db: &mut PgConnection, jobs: &[&NewJob]) -> Result<Vec<Submi
     }
     let of = |job| if is_accepted(&job) { Submitted::Accepted } else { Submitted::Exists };
     Ok(jobs.iter().map(of).collect())
+}
+
+/// Inserts jobs, but none whose upload another job has, or its own earlier submission.
+async fn insert_with_reserved(
+    db: &mut PgConnection,
+    mut jobs: Vec<&NewJob>,
+    is_flushed: bool,
+) -> Result<Vec<JobId>, sqlx::Error> {
+    let mut transaction = db.begin().await?;
+    let have_upload = use_reserved_uploads(&mut transaction, &jobs).await?;
+    jobs.retain(|job| job.reserved_upload.is_none() || have_upload.contains(&job.id));
+    let accepted = insert(&mut transaction, &jobs, is_flushed).await?;
+    transaction.commit().await?;
+    Ok(accepted)
 }
 
 /// Which of these jobs were submitted. Another process, or a connection that was lost, may be submitting one of them at this

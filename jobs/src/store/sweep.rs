@@ -12,6 +12,7 @@ use super::{
     delete::{delete_ended_before, delete_retained, forget_deleted},
     groups::forget_empty_groups,
     rows::column,
+    uploads::needs_upload,
 };
 
 /// The most rows that one sweep returns or deletes.
@@ -131,10 +132,13 @@ pub async fn expire(
     .bind(clock.ago(RESERVATION_KEPT))
     .execute(db)
     .await?;
-    sqlx::query("delete from reserved_uploads where created_at < $1")
-        .bind(clock.ago(RESERVED_UPLOAD_KEPT))
-        .execute(db)
-        .await?;
+    sqlx::query(concat!(
+        "delete from reserved_uploads u where created_at < $1 and not ",
+        needs_upload!("u.job_id")
+    ))
+    .bind(clock.ago(RESERVED_UPLOAD_KEPT))
+    .execute(db)
+    .await?;
     let audit_until = clock.ago(AUDIT_KEPT);
     sqlx::query("delete from audit where at < $1").bind(audit_until).execute(db).await?;
     let (until, dead_until) = (clock.ago(retention), clock.ago(dead_retention));

@@ -1,6 +1,6 @@
 //! Uploads that callers write to the bucket themselves, by presigned URLs, because they are larger than a request may be.
 //!
-//! An object is called after the id of the upload, which is that of its job too, and the account that may use it.
+//! An object is called after the id of the upload, and the account that may use it.
 
 use std::{ops::Range, time::Duration};
 

@@ -139,7 +139,9 @@ impl UploadStore {
         job: JobId,
         upload: Option<&JobUpload>,
     ) -> Result<(), sqlx::Error> {
-        let Some(object) = upload.and_then(JobUpload::object) else { return Ok(()) };
+        // One that the caller has written stays, for another request.
+        let written = upload.and_then(JobUpload::object).filter(|object| object.sha256.is_some());
+        let Some(object) = written else { return Ok(()) };
         let used = store::used_objects(db, &[(job, object.url.clone())]).await?;
         if used.is_empty() {
             self.deletions.delete(object.url.clone());

@@ -39,6 +39,7 @@ pub(crate) fn new_job(asynchronous: bool) -> NewJob {
         account_id: Uuid::now_v7(),
         parameters: Parameters::DigitRecognition { top_k: TopK::new(3).expect("a valid number") },
         upload: Some(Upload { media_type: MediaType::Png, bytes: digit().bytes.into() }.into()),
+        reserved_upload: None,
         recording_url: None,
         request_id: "test".to_owned(),
         traceparent: None,

@@ -259,6 +259,7 @@ fn new_job(id: JobId, upload: JobUpload) -> NewJob {
         account_id: Uuid::now_v7(),
         parameters: Parameters::DigitRecognition { top_k: TopK::new(3).expect("a valid number") },
         upload: Some(upload),
+        reserved_upload: None,
         recording_url: None,
         request_id: "test".to_owned(),
         traceparent: None,
