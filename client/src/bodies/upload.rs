@@ -10,7 +10,7 @@ use uuid::Uuid;
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Upload))]
 pub struct UploadBody {
-    /// The id, for the field `upload` of one request. The job of that request has it too.
+    /// The id, for the field `upload` of one request.
     pub id: Uuid,
     /// Where the file is sent with `PUT`, with exactly the size that was reserved and without an API key. Whoever knows the URL
     /// can send the file.
