@@ -46,13 +46,9 @@ impl Intake<'_> {
         let webhook_url = named(app, caller, &webhook::OF_JOB, context.webhook.as_ref()).await?;
         let group_webhook_url =
             named(app, caller, &webhook::OF_GROUP, context.group_webhook.as_ref()).await?;
-        let reserved_upload = match source {
-            Some(Source::Upload(id)) => Some(id),
-            _ => None,
-        };
-        let reserved = match reserved_upload {
-            Some(id) => reserved::find(app, caller, id).await?,
-            None => None,
+        let (reserved_upload, reserved) = match source {
+            Some(Source::Upload(id)) => (Some(id), reserved::find(app, caller, id).await?),
+            _ => (None, None),
         };
         let is_submitted = reserved_upload.is_some() && reserved.is_none();
         let has_key = context.idempotency_key.is_some() || reserved_upload.is_some();
