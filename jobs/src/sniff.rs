@@ -2,6 +2,9 @@
 
 use crate::MediaType;
 
+/// How many of the first bytes of a file are read to find its type, if the whole file is not in memory.
+pub const N_START: usize = 64 * 1024;
+
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 const JPEG: &[u8] = b"\xff\xd8\xff";
 

@@ -11,9 +11,6 @@ use crate::{
     retry::retry_transient,
 };
 
-/// The first bytes of a file in which its type is found.
-const MAX_HEAD: u32 = 64 * 1024;
-
 /// The upload with this id. `None` if it has a job already. A violation if the caller has no such upload, or if what the caller
 /// has written is not a recording of its size.
 pub(super) async fn find(app: &App, caller: &Caller, id: Uuid) -> Result<Option<JobUpload>, Problem> {
@@ -31,7 +28,7 @@ pub(super) async fn find(app: &App, caller: &Caller, id: Uuid) -> Result<Option<
             None => refuse(Code::NotFound, "was that of a job that is deleted".to_owned()),
         };
     }
-    let (object, start) = match app.uploads.written(&upload, MAX_HEAD).await? {
+    let (object, start) = match app.uploads.written(&upload).await? {
         Written::Upload { object, start } => (object, start),
         Written::Nothing => {
             return refuse(Code::NotSent, "has no file yet: send it to the URL of the upload".to_owned());

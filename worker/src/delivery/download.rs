@@ -27,8 +27,6 @@ const LEAST_RATE: u32 = 16 * 1024;
 /// How long a server may be slower, from the beginning of its file on.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// The first bytes of a file in which its type is found.
-const MAX_HEAD: usize = 64 * 1024;
 /// The most bytes of a file of another type that its error shows.
 const MAX_START: usize = 16;
 
@@ -85,7 +83,7 @@ impl Downloads {
             return Err(refused("empty", format!("url {first} gave an empty file")));
         }
         let content = file.finish().await.map_err(disk)?;
-        let head = content.start(MAX_HEAD);
+        let head = content.start(sniff::N_START);
         let Some(media_type) = sniff::media_type(&head).filter(|found| MediaType::RECORDINGS.contains(found))
         else {
             let start = head[..head.len().min(MAX_START)].escape_ascii();
