@@ -90,6 +90,15 @@ def test_noise_is_two_to_thirty_decibels_below_the_speech(change: augment.Augmen
         assert decibels(added.mean() / np.exp(3.0)) == pytest.approx(-asked.uniform(2, 30), abs=1)
 
 
+def test_other_speakers_are_three_to_twenty_five_decibels_below_the_speech(change: augment.Augment) -> None:
+    mel = np.full((300, MELS), 3, np.float32)
+    others = [random_mel(40), random_mel(700)]
+    for seed in SEEDS:
+        out = change.babble(mel, others, np.random.default_rng(seed)).astype(float)
+        added = np.exp(out) - np.exp(3.0)
+        assert -25.5 < decibels(added.mean() / np.exp(3.0)) < -2.5
+
+
 def test_a_lower_rate_leaves_the_band_below_its_half(change: augment.Augment) -> None:
     mel = random_mel(100)
     below = augment.centres() < 4000

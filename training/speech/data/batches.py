@@ -62,6 +62,7 @@ class Batches:
     JOINED, MOST = 0.6, 8  # share of utterances that are joined to others, and how many at most
     ALIKE = 0.6  # how often another utterance is of the same voice
     PAUSED = 0.2  # how often silence goes before, behind or between utterances
+    BABBLE, VOICES = 0.0, 4  # how often others speak at the same time, and how many at most
     POOL = 30  # batches drawn at a time, sorted by length among themselves
 
     def __init__(
@@ -98,6 +99,11 @@ class Batches:
         """Return the hours of all utterances."""
         return sum(row.frames for some in self.folders for row in some) * frame_s / 3600
 
+    def drawn(self) -> Row:
+        """Draw one utterance."""
+        folder = self.folders[self.rng.choice(len(self.folders), p=self.shares)]
+        return folder[self.rng.integers(len(folder))]
+
     def pick(self, longest: int) -> list[Row]:
         """Draw one utterance, or several of one folder, together at most `longest` frames if the first is."""
         rng = self.rng
@@ -122,7 +128,9 @@ class Batches:
         """Return utterances one after the other, with pauses and augmented, (frames, 80), not normalised."""
         values = augment.spaced([row.values() for row in picked], self.PAUSED, self.rng)
         fastest = 0.85 * self.out_length(len(values)) / max(1, tight(ids))
-        return self.augment(values, self.rng, fastest, self.strength)
+        babble = self.BABBLE and self.rng.random() < self.BABBLE * self.strength
+        others = [self.drawn().values() for _ in range(self.rng.integers(1, self.VOICES + 1))] if babble else []
+        return self.augment(values, self.rng, fastest, self.strength, others)
 
     def changed(self, picked: Sequence[Row], ids: Sequence[int]) -> Floats:
         """Return the network's input for utterances: augmented, normalised and masked, (frames', 80)."""

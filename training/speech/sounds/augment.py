@@ -105,6 +105,16 @@ class Augment:
         gain = loud - np.log(np.mean(np.exp(other[::7]))) - rng.uniform(2, 30) * np.log(10) / 10
         return np.logaddexp(mel, other + np.float32(gain))
 
+    def babble(self, mel: Floats, others: Sequence[AnyFloats], rng: np.random.Generator) -> Floats:
+        """Add other speakers, (frames, 80) each, repeated for as long as the speech lasts, 3 to 25 dB below it."""
+        powers = []
+        for other in others:
+            turned = np.roll(np.asarray(other, np.float32), rng.integers(len(other)), axis=0)
+            powers.append(np.exp(np.resize(turned @ self.warps[rng.integers(len(WARPS))], mel.shape)))
+        together = np.log(np.sum(powers, axis=0))
+        gain = np.log(np.mean(np.exp(mel)) / np.mean(np.exp(together))) - rng.uniform(3, 25) * np.log(10) / 10
+        return np.logaddexp(mel, together + np.float32(gain))
+
     def band(self, mel: Floats, rng: np.random.Generator) -> Floats:
         """Limit the band as a telephone does: the highest mels, and half of the time the lowest, fall to the floor."""
         out = mel.copy()
@@ -124,11 +134,18 @@ class Augment:
         out[:, above] = np.logaddexp(mel[:, mirrored] - np.float32(lost), np.float32(np.log(GUARD)))
         return out
 
-    def __call__(self, mel: AnyFloats, rng: np.random.Generator, fastest: float = 1.2, strength: float = 1.0) -> Floats:
+    def __call__(
+        self,
+        mel: AnyFloats,
+        rng: np.random.Generator,
+        fastest: float = 1.2,
+        strength: float = 1.0,
+        others: Sequence[AnyFloats] = (),
+    ) -> Floats:
         """Return (frames, 80), not normalised, with some of the changes applied.
 
         `fastest`: the highest factor of speed. `strength` in [0, 1] scales how often speed, room and noise change and
-        how far above silence the noise floor may rise.
+        how far above silence the noise floor may rise. `others`: the features of whoever speaks at the same time.
         """
         mel = np.asarray(mel, np.float32)
         if rng.random() < 0.5 * strength:
@@ -138,6 +155,8 @@ class Augment:
         if rng.random() < 0.5:  # a microphone's response: normalisation removes it, but not from noise added later
             points = rng.normal(0, 1.2, 6)
             mel = mel + np.interp(np.arange(MELS), np.linspace(0, MELS, 6), points).astype(np.float32)
+        if others:
+            mel = self.babble(mel, others, rng)
         if rng.random() < 0.35 * strength:
             mel = self.reverb(mel, rng)
         if rng.random() < 0.5 * strength:

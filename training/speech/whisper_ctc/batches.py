@@ -42,7 +42,7 @@ def turned(signal: Tensor, layer: int) -> Tensor:
 class Batches(batches.Batches):
     """Batches of features, whose changes are those of Whisper's front end, or of a layer's inputs."""
 
-    JOINED, MOST, ALIKE, PAUSED, POOL = 0.4, 4, 0, 0.25, 24
+    JOINED, MOST, ALIKE, PAUSED, BABBLE, POOL = 0.4, 4, 0, 0.25, 0.3, 24
 
     def __init__(self, folders: Mapping[str, float], layer: int, seed: list[int], frames: int, strength: float) -> None:
         """Read the folders, given with their weights; the rest is as in `data.batches`."""
