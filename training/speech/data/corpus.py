@@ -102,7 +102,7 @@ def _joined(pieces: list[Floats], rng: np.random.Generator) -> Floats:
     return np.concatenate(out)
 
 
-def _planned(speakers: Speakers, rng: np.random.Generator, held: bool) -> Plan:
+def planned(speakers: Speakers, rng: np.random.Generator, held: bool) -> Plan:
     """Draw engine, voice and way of speaking of one utterance, without the voices of HELD."""
     while True:
         engine, voice, how = speakers.plan(rng, held)
@@ -118,7 +118,7 @@ def spoken(
     `times`: (number, second) of each word whose start is known. Utterances that an engine could not say and those above
     LONGEST seconds are left out.
     """
-    plans = [(*next(source), *_planned(speakers, rng, held)) for _ in range(n)]
+    plans = [(*next(source), *planned(speakers, rng, held)) for _ in range(n)]
     jobs = [(piece, engine, voice, how) for _, pieces, engine, voice, how in plans for piece in pieces]
     said = iter(speakers.spoken(jobs))
     for kind, pieces, engine, voice, _ in plans:

