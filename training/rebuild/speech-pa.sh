@@ -42,8 +42,22 @@ if [ ! -f "$work/unheard.pt" ]; then
 fi
 more 2850 5e-4 1.2e-4 0.9 $some "$work/single=1" "$work/eval/F04=0.05" "$work/eval/M01=0.05"
 
-run evaluate --checkpoint "$work/more.pt" --eval "$work/eval" --lm "$work/pa.lm" --sets words clean degraded kokoro spontaneous
-run calibrate --checkpoint "$work/more.pt" --eval "$work/eval" --sets clean degraded kokoro words --lm "$work/pa.lm" \
+# More hours: texts as in conversation, voices between Kokoro's, other speakers at the same time
+corpus --kind conversation --pauses --hours 2 --seed 41 --out "$work/conversation"
+corpus --kind conversation --pauses --hours 3 --seed 44 --out "$work/conversation"
+corpus --kind conversation --pauses --hours 4 --seed 47 --out "$work/conversation"
+corpus --kind mixed --hours 1.5 --seed 43 --out "$work/mixed"
+corpus --kind mixed --hours 2 --seed 45 --out "$work/mixed"
+corpus --kind isolated --pauses --hours 1 --seed 42 --out "$work/pauses"
+shortcut() { name=$1; shift; python3 -m speech.data.shortcut "$name" --data "$data" "$@"; }
+[ -f "$work/shortcut.pt" ] || shortcut learn --minutes 9 --passes 45 --out "$work/shortcut.pt"
+shortcut speak --network "$work/shortcut.pt" --hours 4.25 --seed 71 --out "$work/pairs"
+run train --layer 0 --frozen 2 --init "$work/more.pt" --shards "$work/conversation=1" "$work/mixed=0.8" "$work/pauses=0.7" \
+    "$work/pairs=0.6" "$work/eval/F04=0.03" "$work/eval/M01=0.03" --frames 4000 --strength 0.9 --lr 4e-4 \
+    --layer-lr 1e-4 --fall 0.8 --warm-up 60 --steps 5450 --out "$work/longer.pt"
+
+run evaluate --checkpoint "$work/longer.pt" --eval "$work/eval" --lm "$work/pa.lm" --sets words clean degraded kokoro spontaneous
+run calibrate --checkpoint "$work/longer.pt" --eval "$work/eval" --sets clean degraded kokoro words --lm "$work/pa.lm" \
     --data "$data" > "$work/calibrated"
 cat "$work/calibrated"
 sed -n '/^\[confidence\]/,$p' "$work/calibrated" > "$work/confidence.toml"
@@ -55,6 +69,6 @@ ship() { # CHECKPOINT MODELS
 [ -d "$work/models" ] || cp -rL ../models "$work/models"
 ship "$work/unheard.pt" "$work/models"
 AKHAR_MODELS_DIR=$(realpath "$work/models") served --only pa-digits-F04 pa-digits-M01 --prefix unheard-
-ship "$work/more.pt" ../models
+ship "$work/longer.pt" ../models
 served --held "$work/eval" --clips after
 exec python3 -m cards speech-pa --models-dir ../models
