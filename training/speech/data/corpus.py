@@ -9,7 +9,7 @@ A finished shard is kept: an interrupted run continues where it stopped.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -163,16 +163,25 @@ def shard(path: Path, speakers: Speakers, source: Source, options: Options, rng:
     writer.close()
 
 
+def made(out: Path, hours: float, minutes: float, seed: int, make: Callable[[Path, np.random.Generator], None]) -> None:
+    """Write every shard of `minutes` that is missing: `make` is given its path and its random numbers."""
+    for k in range(max(1, round(hours * 60 / minutes))):
+        path = out / f"{seed:02}-{k:03}"
+        if path.with_suffix(".json").exists():
+            continue
+        started = time.time()
+        make(path, np.random.default_rng([seed, k]))
+        print(path.name, f"{minutes * 60 / (time.time() - started):.0f} x real time", flush=True)
+
+
 def main(options: Options) -> None:
     """Write every shard that is missing."""
     speakers = Speakers(options.language, options.engine)
-    for k in range(max(1, round(options.hours * 60 / options.shard_minutes))):
-        path = options.out / f"{options.seed:02}-{k:03}"
-        if path.with_suffix(".json").exists():
-            continue
-        started, rng = time.time(), np.random.default_rng([options.seed, k])
+
+    def make(path: Path, rng: np.random.Generator) -> None:
         shard(path, speakers, texts_of(options.data, options.language, options.kind, rng), options, rng)
-        print(path.name, f"{options.shard_minutes * 60 / (time.time() - started):.0f} x real time", flush=True)
+
+    made(options.out, options.hours, options.shard_minutes, options.seed, make)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ without recording conditions: the training adds those. The network gives smooth 
 out is drawn at random and added.
 """
 
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from ..sounds.augment import between
 from ..sounds.features import MELS, WHISPER, log_mel
 from ..voices import kokoro
 from ..voices.speakers import Speakers
-from .corpus import planned, texts_of
+from .corpus import made, planned, texts_of
 from .shards import Writer
 
 WIDE, STYLE = 384, 128  # channels of the network; values of a voice
@@ -86,8 +85,8 @@ def spoken(data: Path, minutes: float, rng: np.random.Generator) -> list[Row]:
     for _, phonemes, voice, pace in asked(data, rng):
         if done >= minutes * 6000:
             break
-        if (made := engine.both(phonemes, voice, pace)) is not None:
-            latent, style, samples = made
+        if (given := engine.both(phonemes, voice, pace)) is not None:
+            latent, style, samples = given
             mel, latent = log_mel(acoustics.resampled(samples, kokoro.RATE), WHISPER), at_hundred(latent)
             n = min(len(mel), len(latent))
             out.append((latent[:n], style, mel[:n].astype(np.float32)))
@@ -157,19 +156,17 @@ def speak(data: Path, network: Path, hours: float, out: Path, seed: int = 1) -> 
     torch.set_num_threads(1)
     net, engine = Shortcut(), kokoro.Kokoro()
     net.load_state_dict(learning.load(network))
-    for k in range(max(1, round(hours * 60 / SHARD_MINUTES))):
-        path = out / f"{seed:02}-{k:03}"
-        if path.with_suffix(".json").exists():
-            continue
-        started, rng = time.time(), np.random.default_rng([seed, k])
+
+    def make(path: Path, rng: np.random.Generator) -> None:
         writer = Writer(path)
         for text, phonemes, voice, pace in asked(data, rng):
             if writer.at >= SHARD_MINUTES * 6000:
                 break
-            if (made := engine.latent(phonemes, voice, pace)) is not None:
-                writer.add(trimmed(net.mels(*made, rng)), text=text, voice=f"pairs:{voice}")
+            if (given := engine.latent(phonemes, voice, pace)) is not None:
+                writer.add(trimmed(net.mels(*given, rng)), text=text, voice=f"pairs:{voice}")
         writer.close()
-        print(path.name, f"{SHARD_MINUTES * 60 / (time.time() - started):.0f} x real time", flush=True)
+
+    made(out, hours, SHARD_MINUTES, seed, make)
 
 
 if __name__ == "__main__":
