@@ -1,7 +1,7 @@
 //! The list of accounts for operators.
 
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::Quotas;
@@ -26,7 +26,7 @@ pub struct ListedAccount {
 
 /// At most `limit` accounts, the newest first: those that were made before the account `before`.
 pub async fn list_accounts(
-    db: &PgPool,
+    db: &Pool,
     before: Option<Uuid>,
     limit: i64,
 ) -> Result<Vec<ListedAccount>, sqlx::Error> {

@@ -3,8 +3,9 @@
 
 use std::net::IpAddr;
 
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::Role;
@@ -94,11 +95,11 @@ impl Actor {
     }
 
     /// Begins an action, if the actor may do it.
-    pub fn begin(&self, action: Action) -> Result<Entry<'_>, Forbidden> {
+    pub fn begin(&self, action: Action) -> Result<Entry, Forbidden> {
         if self.role < action.role() {
             return Err(Forbidden { role: self.role, needed: action.role() });
         }
-        Ok(Entry { id: Uuid::now_v7(), actor: self, action })
+        Ok(Entry { id: Uuid::now_v7(), actor: self.clone(), action })
     }
 }
 
@@ -124,14 +125,14 @@ pub enum ChangeError {
 }
 
 /// The audit of one action, which the actor may do.
-#[derive(Debug)]
-pub struct Entry<'a> {
+#[derive(Debug, Clone)]
+pub struct Entry {
     id: Uuid,
-    actor: &'a Actor,
+    actor: Actor,
     action: Action,
 }
 
-impl Entry<'_> {
+impl Entry {
     /// Records that the action has changed `n` of its targets, in the transaction of that change. An action of several
     /// transactions has one row, with the sum. What changes nothing leaves no row.
     pub async fn record(
@@ -193,7 +194,7 @@ pub struct AuditFilter {
 }
 
 /// At most `limit` rows, the newest first.
-pub async fn list(db: &PgPool, filter: &AuditFilter, limit: i64) -> Result<Vec<AuditRow>, sqlx::Error> {
+pub async fn list(db: &Pool, filter: &AuditFilter, limit: i64) -> Result<Vec<AuditRow>, sqlx::Error> {
     sqlx::query_as(
         "select t.id, t.at, t.action, t.target, t.n_changed, t.actor, k.prefix as key_prefix, t.address
          from audit t left join api_keys k on k.id = t.key_id

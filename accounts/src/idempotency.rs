@@ -1,6 +1,6 @@
 //! All SQL on idempotency keys: which job the first request with a key made.
 
-use sqlx::PgPool;
+use akhar_platform::database::Pool;
 use uuid::Uuid;
 
 /// The most characters of a key.
@@ -22,7 +22,7 @@ pub enum Claim {
 ///
 /// `fingerprint` is a SHA-256 of everything that decides the outcome of the request.
 pub async fn claim(
-    db: &PgPool,
+    db: &Pool,
     account_id: Uuid,
     key: &str,
     fingerprint: &[u8],

@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
-use sqlx::{PgConnection, PgPool, types::Json};
+use sqlx::{PgConnection, types::Json};
 use uuid::Uuid;
 
 use crate::{
@@ -174,39 +175,42 @@ pub struct NewAccount {
 }
 
 /// Creates an account and its first key. The returned [`NewKey`] is the only copy of the key.
-pub async fn create(db: &PgPool, actor: &Actor, account: NewAccount) -> Result<(KeyInfo, NewKey), KeyError> {
+pub async fn create(db: &Pool, actor: &Actor, account: NewAccount) -> Result<(KeyInfo, NewKey), KeyError> {
     let entry = actor.begin(Action::KeyCreate)?;
     let NewAccount { name, quotas, webhook, role, lifetime } = account;
     if name.trim().is_empty() || name.chars().count() > 200 {
         return Err(KeyError::Name);
     }
-    let mut tx = db.begin().await?;
-    let account_id = Uuid::now_v7();
-    sqlx::query("insert into accounts (id, name) values ($1, $2)")
-        .bind(account_id)
-        .bind(&name)
-        .execute(&mut *tx)
-        .await?;
-    let _ = quotas::set(&mut tx, account_id, quotas).await?; // the account is new
-    if let Some(url) = webhook {
-        let change = WebhookChange { url: UrlChange::Replace(url), is_rotated: false };
-        webhooks::set(&mut tx, account_id, &change).await?;
-    }
-    let (info, key) = insert(&mut tx, account_id, &name, role, lifetime).await?;
-    entry.record(&mut tx, &info.target(), 1).await?;
-    tx.commit().await?;
-    Ok((info, key))
+    db.transaction(move |tx| {
+        Box::pin(async move {
+            let account_id = Uuid::now_v7();
+            sqlx::query("insert into accounts (id, name) values ($1, $2)")
+                .bind(account_id)
+                .bind(&name)
+                .execute(&mut *tx)
+                .await?;
+            let _ = quotas::set(tx, account_id, quotas).await?; // the account is new
+            if let Some(url) = webhook {
+                let change = WebhookChange { url: UrlChange::Replace(url), is_rotated: false };
+                webhooks::set(tx, account_id, &change).await?;
+            }
+            let (info, key) = insert(tx, account_id, &name, role, lifetime).await?;
+            entry.record(tx, &info.target(), 1).await?;
+            Ok((info, key))
+        })
+    })
+    .await
 }
 
 /// Lists all keys, including revoked ones, the oldest first.
-pub async fn list(db: &PgPool) -> Result<Vec<ListedKey>, KeyError> {
+pub async fn list(db: &Pool) -> Result<Vec<ListedKey>, KeyError> {
     let mut keys = page(db, None, i64::MAX).await?;
     keys.reverse();
     Ok(keys)
 }
 
 /// At most `limit` keys, including revoked ones, the newest first: those that were created before the key `before`.
-pub async fn page(db: &PgPool, before: Option<Uuid>, limit: i64) -> Result<Vec<ListedKey>, KeyError> {
+pub async fn page(db: &Pool, before: Option<Uuid>, limit: i64) -> Result<Vec<ListedKey>, KeyError> {
     let keys = concat!(
         "select ",
         key_columns!(),
@@ -220,50 +224,58 @@ pub async fn page(db: &PgPool, before: Option<Uuid>, limit: i64) -> Result<Vec<L
 
 /// Revokes a key. All api processes are notified and stop accepting it. The account keeps its jobs and its other
 /// keys.
-pub async fn revoke(db: &PgPool, actor: &Actor, prefix_or_id: &str) -> Result<KeyInfo, KeyError> {
+pub async fn revoke(db: &Pool, actor: &Actor, prefix_or_id: &str) -> Result<KeyInfo, KeyError> {
     let entry = actor.begin(Action::KeyRevoke)?;
-    let mut tx = db.begin().await?;
-    let revoked = find(&mut tx, prefix_or_id).await?;
-    let revoke = sqlx::query("update api_keys set revoked_at = now() where id = $1");
-    revoke.bind(revoked.id).execute(&mut *tx).await?;
-    entry.record(&mut tx, &revoked.target(), 1).await?;
-    tx.commit().await?;
-    Ok(revoked)
+    let prefix_or_id = prefix_or_id.to_owned();
+    db.transaction(move |tx| {
+        Box::pin(async move {
+            let revoked = find(tx, &prefix_or_id).await?;
+            let revoke = sqlx::query("update api_keys set revoked_at = now() where id = $1");
+            revoke.bind(revoked.id).execute(&mut *tx).await?;
+            entry.record(tx, &revoked.target(), 1).await?;
+            Ok(revoked)
+        })
+    })
+    .await
 }
 
 /// Creates a new key with the account, name, role and lifetime of an old one, which works for `overlap` more, or not at all.
 /// The new key gives access to all jobs of the account.
 pub async fn rotate(
-    db: &PgPool,
+    db: &Pool,
     actor: &Actor,
     prefix_or_id: &str,
     overlap: Duration,
 ) -> Result<(KeyInfo, NewKey), KeyError> {
     let entry = actor.begin(Action::KeyRotate)?;
-    let mut tx = db.begin().await?;
-    let old = find(&mut tx, prefix_or_id).await?;
-    if old.replaced_by.is_some() {
-        return Err(KeyError::Replaced(old.prefix));
-    }
-    let lifetime = old.expires_at.and_then(|at| (at - old.created_at).to_std().ok());
-    let (new, key) = insert(&mut tx, old.account_id, &old.name, old.role, lifetime).await?;
-    sqlx::query(
-        "update api_keys set replaced_by = $2, revoked_at = case when $3 = 0 then now() end,
-             expires_at = case when $3 = 0 then expires_at else least(expires_at, now() + make_interval(secs => $3)) end
-         where id = $1",
-    )
-    .bind(old.id)
-    .bind(new.id)
-    .bind(overlap.as_secs_f64())
-    .execute(&mut *tx)
-    .await?;
-    entry.record(&mut tx, &old.target(), 1).await?;
-    tx.commit().await?;
-    Ok((new, key))
+    let prefix_or_id = prefix_or_id.to_owned();
+    db.transaction(move |tx| {
+        Box::pin(async move {
+            let old = find(tx, &prefix_or_id).await?;
+            if old.replaced_by.is_some() {
+                return Err(KeyError::Replaced(old.prefix));
+            }
+            let lifetime = old.expires_at.and_then(|at| (at - old.created_at).to_std().ok());
+            let (new, key) = insert(tx, old.account_id, &old.name, old.role, lifetime).await?;
+            sqlx::query(
+                "update api_keys set replaced_by = $2, revoked_at = case when $3 = 0 then now() end,
+                     expires_at = case when $3 = 0 then expires_at else least(expires_at, now() + make_interval(secs => $3)) end
+                 where id = $1",
+            )
+            .bind(old.id)
+            .bind(new.id)
+            .bind(overlap.as_secs_f64())
+            .execute(&mut *tx)
+            .await?;
+            entry.record(tx, &old.target(), 1).await?;
+            Ok((new, key))
+        })
+    })
+    .await
 }
 
 /// Records that a request had a key, unless that was recorded within the last minute.
-pub async fn note_use(db: &PgPool, id: Uuid) -> Result<(), sqlx::Error> {
+pub async fn note_use(db: &Pool, id: Uuid) -> Result<(), sqlx::Error> {
     let note = "update api_keys set last_used_at = now()
          where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')";
     sqlx::query(note).bind(id).execute(db).await?;
@@ -271,35 +283,43 @@ pub async fn note_use(db: &PgPool, id: Uuid) -> Result<(), sqlx::Error> {
 }
 
 /// Replaces the quotas of a key's account, and so of all its keys. All api processes are notified.
-pub async fn limit(db: &PgPool, actor: &Actor, prefix_or_id: &str, quotas: Quotas) -> Result<(), KeyError> {
+pub async fn limit(db: &Pool, actor: &Actor, prefix_or_id: &str, quotas: Quotas) -> Result<(), KeyError> {
     let entry = actor.begin(Action::KeyLimit)?;
-    let mut tx = db.begin().await?;
-    let key = find(&mut tx, prefix_or_id).await?;
-    let is_changed = quotas::set(&mut tx, key.account_id, quotas).await?;
-    entry.record(&mut tx, &key.target(), usize::from(is_changed)).await?;
-    tx.commit().await?;
-    Ok(())
+    let prefix_or_id = prefix_or_id.to_owned();
+    db.transaction(move |tx| {
+        Box::pin(async move {
+            let key = find(tx, &prefix_or_id).await?;
+            let is_changed = quotas::set(tx, key.account_id, quotas).await?;
+            Ok(entry.record(tx, &key.target(), usize::from(is_changed)).await?)
+        })
+    })
+    .await
 }
 
 /// Changes the webhook of a key's account, and so of all its keys. All api processes are notified. Returns the secret,
 /// which is a new one if the account had none.
 pub async fn webhook(
-    db: &PgPool,
+    db: &Pool,
     actor: &Actor,
     prefix_or_id: &str,
     change: &WebhookChange,
 ) -> Result<WebhookSecret, KeyError> {
     let entry = actor.begin(Action::KeyWebhook)?;
-    let mut tx = db.begin().await?;
-    let key = find(&mut tx, prefix_or_id).await?;
-    let (secret, is_changed) = webhooks::set(&mut tx, key.account_id, change).await?;
-    entry.record(&mut tx, &key.target(), usize::from(is_changed)).await?;
-    tx.commit().await?;
-    Ok(secret)
+    let prefix_or_id = prefix_or_id.to_owned();
+    let change = change.clone();
+    db.transaction(move |tx| {
+        Box::pin(async move {
+            let key = find(tx, &prefix_or_id).await?;
+            let (secret, is_changed) = webhooks::set(tx, key.account_id, &change).await?;
+            entry.record(tx, &key.target(), usize::from(is_changed)).await?;
+            Ok(secret)
+        })
+    })
+    .await
 }
 
 /// The account with this name or id, or that of a key with this prefix or id, also of a revoked one.
-pub async fn find_account(db: &PgPool, entered: &str) -> Result<Uuid, KeyError> {
+pub async fn find_account(db: &Pool, entered: &str) -> Result<Uuid, KeyError> {
     let accounts: Vec<Uuid> = sqlx::query_scalar(
         "select account_id from api_keys where prefix = $1 or id = $2
          union select id from accounts where id = $2 or name = $3",
@@ -317,13 +337,13 @@ pub async fn find_account(db: &PgPool, entered: &str) -> Result<Uuid, KeyError> 
 }
 
 /// Whether a key was ever created. Revoked keys count.
-pub async fn any(db: &PgPool) -> Result<bool, KeyError> {
+pub async fn any(db: &Pool) -> Result<bool, KeyError> {
     Ok(sqlx::query_scalar("select exists (select from api_keys)").fetch_one(db).await?)
 }
 
 /// The key with this prefix if there is one that is not revoked, also if it has expired, or the token with it that has not
 /// expired.
-pub async fn find_working(db: &PgPool, prefix: &Prefix) -> Result<Option<WorkingKey>, sqlx::Error> {
+pub async fn find_working(db: &Pool, prefix: &Prefix) -> Result<Option<WorkingKey>, sqlx::Error> {
     let query = "select k.id, k.account_id, k.name, found.secret_sha256, case when found.scope is null then k.role end as role,
             found.scope, extract(epoch from least(found.expires_at, k.expires_at) - now())::float8 as expires_in_s,
             a.requests_per_minute, a.max_queued, a.audio_minutes_per_day,

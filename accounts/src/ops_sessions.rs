@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
+use akhar_platform::database::Pool;
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::Role;
@@ -65,7 +65,7 @@ pub struct OpsSession {
 }
 
 /// Begins a session of this operator's key, and deletes sessions that have ended.
-pub async fn begin(db: &PgPool, id: &SessionId, key_id: Uuid) -> Result<(), sqlx::Error> {
+pub async fn begin(db: &Pool, id: &SessionId, key_id: Uuid) -> Result<(), sqlx::Error> {
     sqlx::query(
         "delete from ops_sessions where id_sha256 not in (
              select id_sha256 from ops_sessions
@@ -87,7 +87,7 @@ pub async fn begin(db: &PgPool, id: &SessionId, key_id: Uuid) -> Result<(), sqlx
 
 /// The session with this id, which counts as used. `None` if there is none, if it has ended, or if its key is revoked
 /// or has expired.
-pub async fn find(db: &PgPool, id: &SessionId) -> Result<Option<OpsSession>, sqlx::Error> {
+pub async fn find(db: &Pool, id: &SessionId) -> Result<Option<OpsSession>, sqlx::Error> {
     sqlx::query_as(
         "with seen as (
              update ops_sessions set seen_at = now()
@@ -106,7 +106,7 @@ pub async fn find(db: &PgPool, id: &SessionId) -> Result<Option<OpsSession>, sql
 }
 
 /// Ends a session.
-pub async fn end(db: &PgPool, id: &SessionId) -> Result<(), sqlx::Error> {
+pub async fn end(db: &Pool, id: &SessionId) -> Result<(), sqlx::Error> {
     sqlx::query("delete from ops_sessions where id_sha256 = $1")
         .bind(id.sha256().as_slice())
         .execute(db)

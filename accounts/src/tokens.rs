@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::secret::NewKey;
@@ -25,7 +25,7 @@ pub struct Scope {
 /// Creates a token of a key, and deletes those of the key that have expired. Returns the token, whose only copy this is, and when
 /// it expires; `None` if the key has [`MAX_TOKENS`] already.
 pub async fn create(
-    db: &PgPool,
+    db: &Pool,
     key_id: Uuid,
     (operation, origin): (&str, &str),
     lifetime: Duration,

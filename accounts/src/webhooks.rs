@@ -1,7 +1,8 @@
 //! The webhook of an account: where the ends of its jobs are announced unless a request says otherwise, and the secrets
 //! that sign.
 
-use sqlx::{PgConnection, PgPool};
+use akhar_platform::database::Pool;
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::{caller_urls::CallerUrl, webhook_secret::WebhookSecret};
@@ -76,7 +77,7 @@ pub(crate) async fn set(
 }
 
 /// The secrets that sign the webhooks of an account now, the newest first. None if the account has no secret.
-pub async fn signing_secrets(db: &PgPool, account_id: Uuid) -> Result<Vec<WebhookSecret>, sqlx::Error> {
+pub async fn signing_secrets(db: &Pool, account_id: Uuid) -> Result<Vec<WebhookSecret>, sqlx::Error> {
     let secrets: Option<Vec<Vec<u8>>> = sqlx::query_scalar(
         "select array_remove(array[webhook_secret,
              case when former_webhook_secret_until > now() then former_webhook_secret end], null)

@@ -22,12 +22,13 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use crate::{
-    auth::{caller::Authenticator, key_cache::KeyCache, rates::Rates},
+    auth::{caller::Authenticator, key_cache::KeyCache, rates::Rates, turns::Turns},
     budget::Budget,
     input::{
         memory::{BodyBudget, BodyMemory},
         multipart::largest_file,
     },
+    readiness::Readiness,
     ui::{playground::DemoKey, state::PageState},
     waiting::{deliveries::Deliveries, streams::Streams, waiters::Waiters},
 };
@@ -46,6 +47,10 @@ pub(crate) struct Shared {
     pub(crate) uploads: UploadStore,
     pub(crate) lookups: Lookups,
     pub(crate) streams: Streams,
+    /// The turns of accounts at statements that take long.
+    pub(crate) turns: Turns,
+    /// Whether requests can be served.
+    pub(crate) readiness: Readiness,
     /// Deletes jobs that are kept only until their outcome is delivered.
     pub(crate) deliveries: Deliveries,
     pages: PageState,
@@ -127,6 +132,8 @@ impl App {
                 config.max_streams,
                 shutdown.soft.clone(),
             ),
+            turns: Turns::new(config.database_connections.get() / 4),
+            readiness: Readiness::new(),
             deliveries,
             lookups,
             bodies: BodyBudget::new(config.max_upload_bytes),

@@ -9,7 +9,7 @@ use akhar_accounts::UrlRules;
 use akhar_jobs::{Bounded, PanjabiText, Queue, StrokeColor, uploads::UploadStore};
 use akhar_platform::{
     config::Config,
-    database::{Database, options},
+    database::{Database, Pool, Servers},
     reload::LiveConfig,
     shutdown::Shutdown,
 };
@@ -18,7 +18,6 @@ use axum::{
     extract::{FromRequest, FromRequestParts as _, Request},
     http::{HeaderName, HeaderValue, Uri},
 };
-use sqlx::postgres::PgPoolOptions;
 use uuid::Uuid;
 
 use crate::{
@@ -79,11 +78,10 @@ pub struct State(App);
 impl State {
     /// Creates the state. Call it within a runtime. `None` if the address of the database is not valid.
     pub fn new() -> Option<Self> {
-        let unreachable = options("postgres://nobody@127.0.0.1:1/nothing").ok()?;
-        let pool = PgPoolOptions::new().connect_lazy_with(unreachable);
+        let unreachable = Servers::parse("postgres://nobody@127.0.0.1:1/nothing").ok()?;
         Some(Self(App::new(
             LiveConfig::fixed(Config::default()),
-            Database::of_pool(pool),
+            Database::of_pool(Pool::new(unreachable, 10)),
             UploadStore::in_database(),
             &Shutdown::default(),
             DemoKey::none(),

@@ -1,27 +1,15 @@
 //! `GET /health/live` and `GET /health/ready`: answer probes. The log has the causes. `/livez` and `/readyz` are the same.
 
-use std::time::Duration;
-
-use akhar_jobs::{
-    Queue,
-    store::{self, QueueControl},
-};
-use akhar_platform::{
-    config::ReadyNeeds,
-    database::{Database, NOT_NOTIFIED, write_temporary_files},
-};
+use akhar_platform::config::ReadyNeeds;
 use axum::{Json, extract::State};
 use serde::Serialize;
-use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use crate::{
     app::App,
     problems::{Problem, ProblemType, responses::problems},
+    readiness::Found,
 };
-
-/// How long the database may take to answer before it counts as unavailable.
-const DATABASE_LIMIT: Duration = Duration::from_secs(1);
 
 problems! {
     /// The problems of the readiness probe.
@@ -75,35 +63,16 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<Json<HealthBody>, Pr
         return Err(Problem::of(ProblemType::Draining));
     }
     let needs = app.ready_needs();
-    let notes = match timeout(DATABASE_LIMIT, check(&app.database, needs)).await {
-        Ok(Ok(notes)) => notes,
-        Ok(Err(problem)) if needs > ReadyNeeds::Process => return Err(problem),
-        Err(_) if needs > ReadyNeeds::Process => {
-            tracing::warn!("not ready: the database did not answer in time");
-            return Err(Problem::of(ProblemType::Unavailable));
+    let notes = match app.readiness.found().await {
+        Ok(Found { is_worked_on: false, .. }) if needs == ReadyNeeds::Worker => {
+            return Err(Problem::of(ProblemType::NoWorker));
         }
-        Ok(Err(_)) | Err(_) => vec!["the database does not answer, or has no space".to_owned()],
+        Ok(Found { is_worked_on, notes }) => {
+            let no_worker = (!is_worked_on).then(|| "no worker claims jobs".to_owned());
+            notes.into_iter().chain(no_worker).collect()
+        }
+        Err(reason) if needs > ReadyNeeds::Process => return Err(reason.into()),
+        Err(reason) => vec![reason.to_string()],
     };
     Ok(Json(HealthBody { status: "ready", notes }))
-}
-
-/// Checks that the database can be reached and has space, and that a worker claims jobs, if that is needed. Returns what an
-/// operator should know.
-async fn check(database: &Database, needs: ReadyNeeds) -> Result<Vec<String>, Problem> {
-    let db = &database.pool;
-    write_temporary_files(db).await?;
-    let is_worked_on = store::any_alive(db).await?;
-    if !is_worked_on && needs == ReadyNeeds::Worker {
-        tracing::warn!("not ready: no worker claims jobs");
-        return Err(Problem::of(ProblemType::NoWorker));
-    }
-    let controls = store::queue_controls(db).await?;
-    let not_notified = (!database.is_notified()).then(|| NOT_NOTIFIED.to_owned());
-    let no_worker = (!is_worked_on).then(|| "no worker claims jobs".to_owned());
-    Ok(controls.iter().filter_map(note).chain(not_notified).chain(no_worker).collect())
-}
-
-fn note((queue, control): &(Queue, QueueControl)) -> Option<String> {
-    let effect = control.mode.effect()?;
-    Some(format!("the queue {} is {}: {effect}", queue.name(), control.mode.name()))
 }

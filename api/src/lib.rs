@@ -22,6 +22,7 @@ mod operations;
 mod outcomes;
 mod page;
 mod problems;
+mod readiness;
 pub mod reference;
 mod retry;
 mod router;

@@ -30,7 +30,7 @@ pub(crate) async fn start(config: &Config) -> Result<Exporter, MetricsError> {
         metrics::STATEMENT_ITEMS.record_items([statement], n_jobs);
         metrics::STATEMENT_SECONDS.record_duration([statement], took);
     });
-    for quota in ["rpm", "queued", "audio-minutes", "streams"] {
+    for quota in ["rpm", "queued", "audio-minutes", "streams", "lists"] {
         metrics::QUOTA_REFUSALS.add([quota], 0);
     }
     for result in webhooks::RESULTS {

@@ -3,7 +3,7 @@
 use akhar_jobs::uploads::UploadStore;
 use akhar_platform::{
     config::Config,
-    database::{Database, options},
+    database::{Database, Pool, Servers},
     reload::LiveConfig,
     shutdown::Shutdown,
 };
@@ -12,7 +12,6 @@ use axum::{
     http::{Request, StatusCode, header},
 };
 use serde_json::Value;
-use sqlx::postgres::PgPoolOptions;
 use tower::ServiceExt as _;
 
 use super::*;
@@ -25,13 +24,10 @@ pub(crate) fn app() -> App {
 
 /// An app whose database cannot be reached, and that `shutdown` stops.
 pub(crate) fn app_until(shutdown: &Shutdown) -> App {
-    let unreachable = options("postgres://nobody@127.0.0.1:1/nothing").unwrap();
-    let pool = PgPoolOptions::new()
-        .acquire_timeout(std::time::Duration::from_secs(1))
-        .connect_lazy_with(unreachable);
+    let unreachable = Servers::parse("postgres://nobody@127.0.0.1:1/nothing").unwrap();
     App::new(
         LiveConfig::fixed(Config::default()),
-        Database::of_pool(pool),
+        Database::of_pool(Pool::new(unreachable, 10)),
         UploadStore::in_database(),
         shutdown,
         DemoKey::none(),

@@ -141,6 +141,7 @@ async fn serve_app(
         tokio::spawn(listen(app.clone())),
         tokio::spawn(deliver(app.clone())),
         tokio::spawn(record_minutes(database.pool.clone())),
+        tokio::spawn(app.readiness.clone().look(database.clone())),
         tokio::spawn(async move { database.follow_replica().await }),
     ];
     let tasks = app.tasks.clone();

@@ -8,8 +8,8 @@ use akhar_jobs::{
     store::{self, Ending, Guard},
 };
 use akhar_platform::database::Database;
+use akhar_platform::database::Pool;
 use akhar_tests::{Cluster, figures::median};
-use sqlx::PgPool;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
@@ -32,7 +32,8 @@ pub(crate) async fn run(n_rounds: usize) -> Report {
     );
     let mut report = Report::new("groups", about);
     let cluster = Cluster::own();
-    let database = Database::connect("akhar-bench", &cluster.database().await, 8).await.expect("it answers");
+    let database =
+        Database::connect("akhar-bench", cluster.database().await.into(), 8).await.expect("it answers");
     let db = &database.pool;
     sqlx::query("insert into workers (name) values ('bench')").execute(db).await.expect("a write");
     ends(db, n_rounds, &mut report).await;
@@ -41,7 +42,7 @@ pub(crate) async fn run(n_rounds: usize) -> Report {
 }
 
 /// The ends of jobs in one group, beside those of jobs without a group.
-async fn ends(db: &PgPool, n_rounds: usize, report: &mut Report) {
+async fn ends(db: &Pool, n_rounds: usize, report: &mut Report) {
     for (name, n_workers) in [("one worker", 1), ("four workers at the same time", N_WORKERS)] {
         let mut times = [Vec::new(), Vec::new()];
         for _ in 0..n_rounds {
@@ -61,12 +62,12 @@ async fn ends(db: &PgPool, n_rounds: usize, report: &mut Report) {
 }
 
 /// Claims and ends the jobs of one worker. Returns the times of the ends, ms.
-async fn claim_and_end(db: PgPool) -> Vec<f64> {
+async fn claim_and_end(db: Pool) -> Vec<f64> {
     let mut times = Vec::new();
-    let mut db = db.acquire().await.expect("a connection");
+    let mut db = db.servers().connect().await.expect("a connection");
     for _ in 0..PER_TURN {
         let places = [FreePlaces::any(Queue::Quick, AT_A_TIME)];
-        let claimed = store::claim(&mut *db, "bench", &places).await.expect("a claim");
+        let claimed = store::claim(&mut db, "bench", &places).await.expect("a claim");
         let ending = |claimed: store::Claimed| Ending {
             guard: Guard::Claimed(claimed.fence),
             outcome: Some(Outcome::Predictions { predictions: Vec::new() }),
@@ -83,7 +84,7 @@ async fn claim_and_end(db: PgPool) -> Vec<f64> {
 }
 
 /// What is asked of and done to a large group, whose jobs wait.
-async fn large(db: &PgPool, report: &mut Report) {
+async fn large(db: &Pool, report: &mut Report) {
     let [group, plain] = ["large", "plain"].map(|name| GroupName::parse(name).expect("a valid name"));
     for group in [&group, &plain] {
         submit(db, &(0..LARGE).map(|_| job(Some(group))).collect::<Vec<_>>()).await;
@@ -118,7 +119,7 @@ async fn large(db: &PgPool, report: &mut Report) {
     report.figure(format!("deletion of {what}"), "ms", delete, None, "measured");
 }
 
-async fn submit(db: &PgPool, jobs: &[NewJob]) {
+async fn submit(db: &Pool, jobs: &[NewJob]) {
     for batch in jobs.chunks(AT_A_TIME) {
         akhar_tests::queue::submit(db, &batch.iter().collect::<Vec<_>>()).await.expect("a write");
     }

@@ -1,7 +1,7 @@
 //! Counts the SQL statements per request with `pg_stat_statements`, by kind and by text.
 
+use akhar_platform::database::Pool;
 use akhar_tests::{Cluster, Stack, figures::count, load::n_good};
-use sqlx::PgPool;
 
 use crate::{
     load::{for_seconds, warm_stack},
@@ -33,18 +33,18 @@ pub(crate) async fn cluster() -> Cluster {
 }
 
 /// Enables `pg_stat_statements` in a database of a cluster made by [`cluster`].
-pub(crate) async fn enable(db: &PgPool) {
+pub(crate) async fn enable(db: &Pool) {
     let create = "create extension pg_stat_statements";
     sqlx::query(create).execute(db).await.expect("Debian's postgresql has it");
 }
 
 /// Sets the counts back to zero.
-pub(crate) async fn reset(db: &PgPool) {
+pub(crate) async fn reset(db: &Pool) {
     sqlx::query("select pg_stat_statements_reset()").execute(db).await.expect("a reset");
 }
 
 /// The statements in this database since the last reset, the most frequent first.
-pub(crate) async fn read(db: &PgPool) -> Vec<Statement> {
+pub(crate) async fn read(db: &Pool) -> Vec<Statement> {
     let query = "select s.query, s.calls, s.rows, s.mean_exec_time as mean_ms, s.max_exec_time as max_ms
         from pg_stat_statements s join pg_database d on d.oid = s.dbid
         where d.datname = current_database() and s.query not like '%pg_stat_statements%'

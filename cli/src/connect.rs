@@ -1,19 +1,19 @@
 //! Connects to the configured database, or to the private database of `akhar serve`.
 
+use akhar_platform::database::Pool;
 use akhar_platform::{
     blocking::blocking,
     config::Config,
-    database::{self, Database, PrivateError, PrivatePostgres},
+    database::{Database, PrivateError, PrivatePostgres, Servers},
 };
 use secrecy::{ExposeSecret as _, SecretString};
-use sqlx::{PgPool, postgres::PgConnectOptions};
 
 use crate::failure::Failure;
 
 /// Connects to the configured database. `name` is the `application_name` of the connections.
 pub(crate) async fn configured(name: &'static str, config: &Config) -> Result<Database, Failure> {
-    let options = configured_options(config)?.ok_or(Failure::NoDatabase)?;
-    connect(name, &options, config).await
+    let servers = configured_servers(config)?.ok_or(Failure::NoDatabase)?;
+    connect(name, servers, config).await
 }
 
 /// Connects to the configured database, whose schema must be the one of this version.
@@ -26,12 +26,12 @@ pub(crate) async fn migrated(name: &'static str, config: &Config) -> Result<Data
 /// Connects to a database. The error says where the server was expected.
 pub(crate) async fn connect(
     name: &'static str,
-    options: &PgConnectOptions,
+    servers: Servers,
     config: &Config,
 ) -> Result<Database, Failure> {
-    let connected = Database::connect(name, options, config.database_connections.get()).await;
-    let database =
-        connected.map_err(|source| Failure::Connect { address: database::address(options), source })?;
+    let address = servers.address();
+    let connected = Database::connect(name, servers, config.database_connections.get()).await;
+    let database = connected.map_err(|source| Failure::Connect { address, source })?;
     let listen_url = config.database_listen_url.as_ref().filter(|_| config.database_url.is_some());
     let database = match listen_url.map(SecretString::expose_secret) {
         None => database,
@@ -45,14 +45,14 @@ pub(crate) async fn connect(
     })
 }
 
-/// The connection options of the configured database. `None` if `AKHAR_DATABASE_URL` is not set.
-pub(crate) fn configured_options(config: &Config) -> Result<Option<PgConnectOptions>, Failure> {
+/// The servers of the configured database. `None` if `AKHAR_DATABASE_URL` is not set.
+pub(crate) fn configured_servers(config: &Config) -> Result<Option<Servers>, Failure> {
     let url = config.database_url.as_ref();
     url.map(|url| parse("AKHAR_DATABASE_URL", url.expose_secret())).transpose()
 }
 
-fn parse(setting: &'static str, url: &str) -> Result<PgConnectOptions, Failure> {
-    database::options(url).map_err(|source| Failure::Url { setting, source })
+fn parse(setting: &'static str, url: &str) -> Result<Servers, Failure> {
+    Servers::parse(url).map_err(|source| Failure::Url { setting, source })
 }
 
 /// `akhar migrate`: applies all pending migrations to the configured database.
@@ -60,7 +60,7 @@ pub(crate) async fn migrate(config: &Config) -> Result<(), Failure> {
     let database = configured("akhar-migrate", config).await?;
     akhar_migrations::migrate(&database.pool).await?;
     tracing::info!("the schema is up to date");
-    database.close().await;
+    database.close();
     Ok(())
 }
 
@@ -76,11 +76,11 @@ impl CommandDatabase {
     /// and starts it unless an `akhar serve` is running. Fails if there is none: a new one would hold keys that no
     /// server knows.
     pub(crate) async fn open(config: &Config) -> Result<Self, Failure> {
-        let (options, private) = match configured_options(config)? {
-            Some(options) => (options, None),
+        let (servers, private) = match configured_servers(config)? {
+            Some(servers) => (servers, None),
             None => private(config).await?,
         };
-        let database = connect("akhar-command", &options, config).await?;
+        let database = connect("akhar-command", servers, config).await?;
         if private.is_some() {
             akhar_migrations::migrate(&database.pool).await?;
         }
@@ -89,7 +89,7 @@ impl CommandDatabase {
 
     /// Closes the connections, and stops the private server if it was started for this command.
     pub(crate) async fn close(self) -> Result<(), Failure> {
-        self.database.close().await;
+        self.database.close();
         match self.private {
             Some(private) => stop(private).await,
             None => Ok(()),
@@ -100,7 +100,7 @@ impl CommandDatabase {
 /// Does the work of a command with the database that it uses, and closes it.
 pub(crate) async fn with_database<T>(
     config: &Config,
-    work: impl AsyncFnOnce(&PgPool) -> Result<T, Failure>,
+    work: impl AsyncFnOnce(&Pool) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let opened = CommandDatabase::open(config).await?;
     let done = work(&opened.database.pool).await;
@@ -108,7 +108,7 @@ pub(crate) async fn with_database<T>(
     done
 }
 
-async fn private(config: &Config) -> Result<(PgConnectOptions, Option<PrivatePostgres>), Failure> {
+async fn private(config: &Config) -> Result<(Servers, Option<PrivatePostgres>), Failure> {
     let data_dir = config.data_dir.clone();
     let bin = config.postgres_bin.clone();
     if !PrivatePostgres::exists(&data_dir)? {
@@ -116,8 +116,8 @@ async fn private(config: &Config) -> Result<(PgConnectOptions, Option<PrivatePos
         return Err(Failure::NoPrivateDatabase(folder));
     }
     blocking(move || match PrivatePostgres::start(&data_dir, bin.as_deref()) {
-        Ok(private) => Ok((private.options(), Some(private))),
-        Err(PrivateError::InUse(_)) => Ok((PrivatePostgres::address(&data_dir)?, None)),
+        Ok(private) => Ok((private.options().into(), Some(private))),
+        Err(PrivateError::InUse(_)) => Ok((PrivatePostgres::address(&data_dir)?.into(), None)),
         Err(error) => Err(error.into()),
     })
     .await

@@ -10,7 +10,7 @@ use std::{
 };
 
 use akhar_accounts::{NewAccount, keys};
-use sqlx::PgPool;
+use akhar_platform::database::Pool;
 
 use crate::{actor, failure::Failure, output};
 
@@ -27,7 +27,7 @@ pub(crate) struct Demo {
 
 /// Returns the demo key. Creates it if the database has no keys. With a private database the key is kept in
 /// `data_dir`, and is returned again as long as it is not revoked. Returns `None` if there is no demo key.
-pub(crate) async fn key(db: &PgPool, data_dir: Option<&Path>) -> Result<Option<Demo>, Failure> {
+pub(crate) async fn key(db: &Pool, data_dir: Option<&Path>) -> Result<Option<Demo>, Failure> {
     let kept: Option<PathBuf> = data_dir.map(|dir| dir.join("demo-key"));
     if keys::any(db).await? {
         let Some(key) = kept.and_then(|path| std::fs::read_to_string(path).ok()) else { return Ok(None) };

@@ -1,6 +1,7 @@
 //! The database schema, and the functions that bring a database up to date with it and check that it is.
 
-use sqlx::{PgPool, migrate::Migrator};
+use akhar_platform::database::{Pool, transaction, unlimited};
+use sqlx::{PgConnection, PgExecutor, migrate::Migrator};
 
 /// The key of an advisory lock, so that only one of several starting processes migrates at a time. The number is
 /// arbitrary.
@@ -42,7 +43,7 @@ pub enum SchemaError {
 
 /// Checks that all migrations of this version are applied to the database, and that this version can run with those of
 /// newer versions, if there are any.
-pub async fn check(db: &PgPool) -> Result<(), SchemaError> {
+pub async fn check(db: &Pool) -> Result<(), SchemaError> {
     let known: Vec<i64> = migrator().iter().map(|migration| migration.version).collect();
     let applied = applied(db).await?;
     check_newer(db, &known, &applied).await?;
@@ -53,7 +54,7 @@ pub async fn check(db: &PgPool) -> Result<(), SchemaError> {
 }
 
 /// The versions of the applied migrations.
-async fn applied(db: &PgPool) -> Result<Vec<i64>, sqlx::Error> {
+async fn applied(db: impl PgExecutor<'_>) -> Result<Vec<i64>, sqlx::Error> {
     match sqlx::query_scalar("select version from _sqlx_migrations where success").fetch_all(db).await {
         Err(sqlx::Error::Database(error)) if error.code().is_some_and(|code| code == UNDEFINED_TABLE) => {
             Ok(Vec::new())
@@ -63,7 +64,7 @@ async fn applied(db: &PgPool) -> Result<Vec<i64>, sqlx::Error> {
 }
 
 /// Fails if a migration that this version does not know makes the schema unusable for it.
-async fn check_newer(db: &PgPool, known: &[i64], applied: &[i64]) -> Result<(), SchemaError> {
+async fn check_newer(db: impl PgExecutor<'_>, known: &[i64], applied: &[i64]) -> Result<(), SchemaError> {
     let Some(unknown) = applied.iter().find(|version| !known.contains(version)) else { return Ok(()) };
     let oldest: i64 =
         sqlx::query_scalar("select oldest_version from schema_compatibility").fetch_one(db).await?;
@@ -77,20 +78,26 @@ fn migrator() -> Migrator {
 /// Applies all pending migrations. Does nothing if there are none, also if a newer version has applied others that this
 /// one can run with. Concurrent callers, also in other processes, wait
 /// for each other.
-pub async fn migrate(db: &PgPool) -> Result<(), MigrateError> {
-    let mut lock = db.begin().await?; // the lock is the transaction's, because a pooler may share its connection afterwards
-    sqlx::query("set local idle_in_transaction_session_timeout = 0").execute(&mut *lock).await?;
-    sqlx::query("select pg_advisory_xact_lock($1)").bind(MIGRATION_LOCK).execute(&mut *lock).await?;
-    let migrated = migrate_locked(db).await;
-    let unlocked = lock.rollback().await;
-    migrated?;
-    Ok(unlocked?)
+pub async fn migrate(db: &Pool) -> Result<(), MigrateError> {
+    let mut db = [db.servers().connect().await?, db.servers().connect().await?];
+    for db in &mut db {
+        unlimited(db).await?; // a migration may take hours, and so may waiting for that of another process
+    }
+    let [mut lock, mut db] = db;
+    transaction(&mut lock, async move |lock: &mut PgConnection| {
+        // The lock is the transaction's, because a pooler may share its connection afterwards.
+        sqlx::query("set local idle_in_transaction_session_timeout = 0").execute(&mut *lock).await?;
+        sqlx::query("select pg_advisory_xact_lock($1)").bind(MIGRATION_LOCK).execute(&mut *lock).await?;
+        migrate_locked(&mut db).await
+    })
+    .await
 }
 
-async fn migrate_locked(db: &PgPool) -> Result<(), MigrateError> {
+async fn migrate_locked(db: &mut PgConnection) -> Result<(), MigrateError> {
     let mut migrator = migrator();
     let known: Vec<i64> = migrator.iter().map(|migration| migration.version).collect();
-    check_newer(db, &known, &applied(db).await?).await?;
-    migrator.set_ignore_missing(true).set_locking(false).run(db).await?;
+    let applied = applied(&mut *db).await?;
+    check_newer(&mut *db, &known, &applied).await?;
+    migrator.set_ignore_missing(true).set_locking(false).run_direct(None, db, false).await?;
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! A clock of a database that a test can move.
 
-use sqlx::PgPool;
+use akhar_platform::database::Pool;
 
 /// Gives the connections that are opened from now on a clock that [`move_clock`] moves.
-pub async fn make_clock_movable(db: &PgPool) {
+pub async fn make_clock_movable(db: &Pool) {
     sqlx::raw_sql(
         "create table clock (ahead interval not null);
          insert into clock values ('0');
@@ -17,7 +17,7 @@ pub async fn make_clock_movable(db: &PgPool) {
 }
 
 /// Moves the clock of the database by an interval, such as `1 hour`.
-pub async fn move_clock(db: &PgPool, by: &str) -> Result<(), sqlx::Error> {
+pub async fn move_clock(db: &Pool, by: &str) -> Result<(), sqlx::Error> {
     sqlx::query("update clock set ahead = ahead + $1::interval").bind(by).execute(db).await?;
     Ok(())
 }

@@ -20,7 +20,7 @@ use std::{
     },
 };
 
-use akhar_platform::database::PrivatePostgres;
+use akhar_platform::database::{Pool, PrivatePostgres};
 use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process};
 use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
@@ -271,9 +271,8 @@ fn make_template(cluster: &Cluster) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         cluster.execute(&format!("create database {TEMPLATE}")).await;
-        let pool = sqlx::PgPool::connect_with(cluster.options.clone().database(TEMPLATE)).await;
-        let pool = pool.expect("the template answers");
+        let pool = Pool::new(cluster.options.clone().database(TEMPLATE).into(), 1);
         akhar_migrations::migrate(&pool).await.expect("migrations apply");
-        pool.close().await;
+        pool.close();
     });
 }

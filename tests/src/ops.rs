@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use akhar_accounts::Actor;
+use akhar_platform::database::Pool;
 use parking_lot::Mutex;
 use reqwest::{Client, RequestBuilder, redirect::Policy};
 use serde_json::Value;
-use sqlx::PgPool;
 
 use crate::{Answer, Stack, http};
 
@@ -16,7 +16,7 @@ pub fn actor() -> Actor {
 }
 
 /// Records a day of both queues, from a minute ahead back, without the minute of ten hours ago.
-pub async fn record_day(db: &PgPool) {
+pub async fn record_day(db: &Pool) {
     sqlx::query(
         "insert into queue_minutes (minute, queue, n_started, n_ended, n_failed, oldest_wait_ms, audio_s)
          select date_trunc('minute', now()) - make_interval(mins => ago), queue, n, n - ago % 3 + 1,

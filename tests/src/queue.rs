@@ -4,14 +4,15 @@ use akhar_jobs::{
     NewJob,
     store::{self, Ending, Ends, Submitted},
 };
-use sqlx::PgPool;
+use akhar_platform::database::Pool;
+use sqlx::PgConnection;
 
 /// Submits jobs.
-pub async fn submit(db: &PgPool, jobs: &[&NewJob]) -> Result<Vec<Submitted>, sqlx::Error> {
-    store::submit(&mut *db.acquire().await?, jobs).await
+pub async fn submit(db: &Pool, jobs: &[&NewJob]) -> Result<Vec<Submitted>, sqlx::Error> {
+    db.with(async |db: &mut PgConnection| store::submit(db, jobs).await).await
 }
 
 /// Ends jobs.
-pub async fn end(db: &PgPool, endings: &[Ending]) -> Result<Ends, sqlx::Error> {
-    store::end(&mut *db.acquire().await?, endings).await
+pub async fn end(db: &Pool, endings: &[Ending]) -> Result<Ends, sqlx::Error> {
+    db.with(async |db: &mut PgConnection| store::end(db, endings).await).await
 }

@@ -1,7 +1,8 @@
 //! Holds a job at a chosen step. A trigger in the test's database makes the worker's statement wait for a
 //! lock that the test holds.
 
-use sqlx::{Connection as _, PgConnection, PgPool};
+use akhar_platform::database::Pool;
+use sqlx::{Connection as _, PgConnection};
 
 use crate::until;
 
@@ -27,7 +28,7 @@ pub struct Held {
 
 impl Seam {
     /// Makes every job that reaches this seam wait.
-    pub async fn hold(self, db: &PgPool) -> Held {
+    pub async fn hold(self, db: &Pool) -> Held {
         let (event, change) = match self {
             Self::Submit => ("insert", "new.state = 'queued'"),
             Self::Claim => ("update", "old.state = 'queued' and new.state = 'running'"),
@@ -39,7 +40,7 @@ impl Seam {
              create trigger hold_here before {event} on jobs
              for each row when ({change}) execute function hold_here();"
         );
-        let mut lock = PgConnection::connect_with(&db.connect_options()).await.expect("a connection");
+        let mut lock = db.servers().connect().await.expect("a connection");
         sqlx::raw_sql(sqlx::AssertSqlSafe(statement)).execute(&mut lock).await.expect("a trigger");
         sqlx::query("select pg_advisory_lock($1)").bind(LOCK).execute(&mut lock).await.expect("a lock");
         Held { lock }

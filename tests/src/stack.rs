@@ -8,13 +8,11 @@ use std::{
 };
 
 use akhar_client::Client;
+use akhar_platform::database::Pool;
 use parking_lot::Mutex;
 use rustix::process::Signal;
 use serde_json::Value;
-use sqlx::{
-    PgPool,
-    postgres::{PgConnectOptions, PgPoolOptions},
-};
+use sqlx::postgres::PgConnectOptions;
 use tokio::{
     process::Command,
     sync::{Semaphore, SemaphorePermit},
@@ -42,7 +40,7 @@ pub struct Stack {
     /// The worker processes in the order in which they were started.
     pub workers: Vec<Process>,
     /// The database, for checks by the test.
-    pub db: PgPool,
+    pub db: Pool,
     /// The api's address, such as `http://127.0.0.1:41234`.
     pub base: String,
     /// A valid key.
@@ -167,8 +165,8 @@ impl<'a> StackBuilder<'a> {
             assert_eq!(worker.first_line().await, "ready");
         }
         // With a timeout, a test that waits for a lock of its own fails instead of hanging.
-        let with_timeout = options.options([("lock_timeout", "20s")]);
-        let db = PgPoolOptions::new().max_connections(4).connect_lazy_with(with_timeout);
+        let with_timeout = options.options([("lock_timeout", "20s"), ("statement_timeout", "0")]);
+        let db = Pool::new(with_timeout.into(), 4);
         let client = http::client();
         Stack {
             api,

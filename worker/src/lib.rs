@@ -24,6 +24,7 @@ use akhar_jobs::{
     store,
     uploads::{Orphans, UploadStore},
 };
+use akhar_platform::database::Pool;
 use akhar_platform::{
     config::Config,
     database::{Database, Event},
@@ -31,7 +32,6 @@ use akhar_platform::{
     reload::LiveConfig,
     shutdown::Shutdown,
 };
-use sqlx::PgPool;
 use tokio::sync::{mpsc::UnboundedReceiver, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
@@ -150,7 +150,7 @@ async fn listen(database: Database, wakeups: Arc<Wakeups>, shutdown: Shutdown) {
 }
 
 /// Records what happens in the queues in each minute, until a soft shutdown. A minute without an api is recorded too then.
-async fn record_minutes(db: PgPool, shutdown: Shutdown) {
+async fn record_minutes(db: Pool, shutdown: Shutdown) {
     tokio::select! {
         () = store::record_minutes(db) => (),
         () = shutdown.soft.cancelled() => (),

@@ -18,7 +18,7 @@ use akhar_jobs::{
         QueueLoad, ServedModel, WorkerRow,
     },
 };
-use sqlx::PgPool;
+use akhar_platform::database::Pool;
 use uuid::Uuid;
 
 use crate::{
@@ -27,11 +27,7 @@ use crate::{
 };
 
 /// A page of at most `limit` accounts, the newest first: those that were made before the account `before`.
-pub async fn accounts(
-    db: &PgPool,
-    before: Option<Uuid>,
-    limit: u8,
-) -> Result<AdminAccountsBody, sqlx::Error> {
+pub async fn accounts(db: &Pool, before: Option<Uuid>, limit: u8) -> Result<AdminAccountsBody, sqlx::Error> {
     let mut found = list_accounts(db, before, more(limit)).await?;
     let next = cut(&mut found, limit, |account| account.id);
     let ids: Vec<Uuid> = found.iter().map(|account| account.id).collect();
@@ -61,7 +57,7 @@ fn account(account: ListedAccount, jobs: Option<&AccountJobs>) -> AdminAccountBo
 }
 
 /// A page of at most `limit` keys, the newest first: those that were created before the key `before`.
-pub async fn keys(db: &PgPool, before: Option<Uuid>, limit: u8) -> Result<AdminKeysBody, KeyError> {
+pub async fn keys(db: &Pool, before: Option<Uuid>, limit: u8) -> Result<AdminKeysBody, KeyError> {
     let mut found = keys::page(db, before, more(limit)).await?;
     let next = cut(&mut found, limit, |listed| listed.key.id);
     Ok(AdminKeysBody { keys: found.into_iter().map(key).collect(), next })
@@ -103,7 +99,7 @@ pub fn new_key(info: KeyInfo, key: &NewKey) -> AdminNewKeyBody {
 }
 
 /// All queues.
-pub async fn queues(db: &PgPool) -> Result<Vec<AdminQueueBody>, sqlx::Error> {
+pub async fn queues(db: &Pool) -> Result<Vec<AdminQueueBody>, sqlx::Error> {
     let depths = store::queue_depths(db).await?;
     let controls = store::queue_controls(db).await?;
     let queues = controls.into_iter().map(|(queue, control)| {
@@ -128,7 +124,7 @@ pub async fn queues(db: &PgPool) -> Result<Vec<AdminQueueBody>, sqlx::Error> {
 }
 
 /// What happens now.
-pub async fn load(db: &PgPool) -> Result<AdminLoadBody, sqlx::Error> {
+pub async fn load(db: &Pool) -> Result<AdminLoadBody, sqlx::Error> {
     let queues = store::queue_loads(db).await?.into_iter().map(|load| {
         let QueueLoad { queue, mode, n_queued, n_running, oldest_s, ended_per_minute, failed_per_minute } =
             load;
@@ -161,7 +157,7 @@ pub fn worker(worker: WorkerRow) -> AdminWorkerBody {
 }
 
 /// The models that workers serve.
-pub async fn models(db: &PgPool) -> Result<Vec<AdminModelBody>, sqlx::Error> {
+pub async fn models(db: &Pool) -> Result<Vec<AdminModelBody>, sqlx::Error> {
     let workers = store::list_workers(db).await?;
     Ok(store::served_models(&workers).into_iter().map(model).collect())
 }
@@ -180,7 +176,7 @@ fn model(ServedModel { model, workers, since, is_mixed }: ServedModel) -> AdminM
 
 /// A page of at most `limit` webhooks, the newest first: those before the webhook `before`.
 pub async fn webhooks(
-    db: &PgPool,
+    db: &Pool,
     state: Option<DeliveryState>,
     before: Option<Uuid>,
     limit: u8,
@@ -206,18 +202,14 @@ fn webhook(delivery: ListedDelivery) -> AdminWebhookBody {
 }
 
 /// Sends the webhooks with these ids again.
-pub async fn redeliver(
-    db: &PgPool,
-    actor: &Actor,
-    ids: &[Uuid],
-) -> Result<AdminRedeliveredBody, ChangeError> {
+pub async fn redeliver(db: &Pool, actor: &Actor, ids: &[Uuid]) -> Result<AdminRedeliveredBody, ChangeError> {
     let redelivered = store::redeliver(db, actor, ids).await?;
     let unknown = ids.iter().copied().filter(|id| !redelivered.contains(id)).collect();
     Ok(AdminRedeliveredBody { n_redelivered: redelivered.len(), unknown })
 }
 
 /// Sends all webhooks again that were given up.
-pub async fn redeliver_dead(db: &PgPool, actor: &Actor) -> Result<AdminRedeliveredBody, ChangeError> {
+pub async fn redeliver_dead(db: &Pool, actor: &Actor) -> Result<AdminRedeliveredBody, ChangeError> {
     let n_redelivered = store::redeliver_dead(db, actor).await?;
     Ok(AdminRedeliveredBody { n_redelivered, unknown: Vec::new() })
 }
@@ -252,7 +244,7 @@ pub fn job(job: JobSummary) -> AdminJobBody {
 }
 
 /// A job with its failed attempts. `None` if there is no such job.
-pub async fn job_life(db: &PgPool, id: JobId) -> Result<Option<AdminJobLifeBody>, sqlx::Error> {
+pub async fn job_life(db: &Pool, id: JobId) -> Result<Option<AdminJobLifeBody>, sqlx::Error> {
     let search = JobSearch { ids: Some(vec![id]), ..JobSearch::default() };
     let Some(found) = store::search(db, &search, None, 1).await?.jobs.pop() else { return Ok(None) };
     let failed_attempts = store::failed_attempts(db, id).await?.into_iter().map(attempt).collect();
@@ -271,7 +263,7 @@ pub fn group(group: JobGroup) -> AdminJobGroupBody {
 }
 
 /// A page of at most `limit` changes, the newest first.
-pub async fn audit(db: &PgPool, filter: &AuditFilter, limit: u8) -> Result<AdminAuditBody, sqlx::Error> {
+pub async fn audit(db: &Pool, filter: &AuditFilter, limit: u8) -> Result<AdminAuditBody, sqlx::Error> {
     let mut rows = audit::list(db, filter, more(limit)).await?;
     let next = cut(&mut rows, limit, |row| row.id);
     Ok(AdminAuditBody { rows: rows.into_iter().map(audit_row).collect(), next })

@@ -8,6 +8,7 @@ use akhar_jobs::{
     Bounded, GroupName, JobId, JobState, Operation, Queue,
     store::{self, Change, JobSearch, PageStart},
 };
+use akhar_platform::database::Pool;
 use axum::{
     Json,
     extract::State,
@@ -15,7 +16,6 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use serde_json::json;
-use sqlx::PgPool;
 
 use super::{
     documents,
@@ -166,7 +166,7 @@ impl Conditions {
     }
 
     /// The search, with the account that has the name.
-    async fn resolve(self, db: &PgPool) -> Result<JobSearch, Problem> {
+    async fn resolve(self, db: &Pool) -> Result<JobSearch, Problem> {
         let Some(account) = self.account else { return Ok(self.search) };
         let account_id = Some(keys::find_account(db, &account).await?);
         Ok(JobSearch { account_id, ..self.search })

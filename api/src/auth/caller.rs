@@ -3,11 +3,12 @@
 use std::{sync::Arc, time::Instant};
 
 use akhar_accounts::{AccountWebhook, Prefix, PresentedKey, Quotas, Role, WorkingKey, prefix_text};
+use akhar_platform::database::Pool;
 use axum::{
     extract::{FromRef, FromRequestParts},
     http::{HeaderMap, header, request::Parts},
 };
-use sqlx::{PgPool, types::Json};
+use sqlx::types::Json;
 use tracing::Span;
 use uuid::Uuid;
 
@@ -29,7 +30,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Authenticator {
     /// The database that holds the keys.
-    pub(crate) database: PgPool,
+    pub(crate) database: Pool,
     /// A cache of keys.
     pub(crate) keys: KeyCache,
     /// The number of requests that the process may handle at a time, by account.

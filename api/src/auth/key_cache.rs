@@ -9,8 +9,8 @@ use akhar_accounts::{
     Prefix, PresentedKey, WorkingKey,
     keys::{find_working, note_use},
 };
+use akhar_platform::database::Pool;
 use moka::{Expiry, future::Cache};
-use sqlx::PgPool;
 use tokio::{sync::watch, time::timeout};
 use uuid::Uuid;
 
@@ -63,7 +63,7 @@ impl Default for KeyCache {
 impl KeyCache {
     /// The key, with its account. Executes at most one query, together with all requests that need the same one. `None`
     /// if the key does not exist or is revoked, but not if it has expired. Records that it was used.
-    pub(crate) async fn find(&self, db: &PgPool, key: &PresentedKey) -> Result<Option<WorkingKey>, Problem> {
+    pub(crate) async fn find(&self, db: &Pool, key: &PresentedKey) -> Result<Option<WorkingKey>, Problem> {
         let found = self.find_prefix(db, key.prefix).await?.filter(|working| working.matches(key));
         if let Some(working @ WorkingKey { id, .. }) = &found
             && !working.is_expired()
@@ -83,7 +83,7 @@ impl KeyCache {
     }
 
     /// Returns when the key with this prefix and id is revoked or has expired.
-    pub(crate) async fn revoked(&self, db: &PgPool, prefix: Prefix, id: Uuid) {
+    pub(crate) async fn revoked(&self, db: &Pool, prefix: Prefix, id: Uuid) {
         let mut changes = self.changes();
         loop {
             // If the database is unavailable, the next look tries again.
@@ -101,7 +101,7 @@ impl KeyCache {
         self.n_changes.subscribe()
     }
 
-    async fn find_prefix(&self, db: &PgPool, prefix: Prefix) -> Result<Option<WorkingKey>, Problem> {
+    async fn find_prefix(&self, db: &Pool, prefix: Prefix) -> Result<Option<WorkingKey>, Problem> {
         match self.working.get(&prefix).await {
             Some(working) => Ok(Some(working)),
             None if self.unknown.contains_key(&prefix) => Ok(None),
@@ -113,7 +113,7 @@ impl KeyCache {
     }
 
     /// Reads the working key with this prefix. The error is `None` if there is none.
-    async fn read(&self, db: &PgPool, prefix: Prefix) -> Result<WorkingKey, Arc<Option<sqlx::Error>>> {
+    async fn read(&self, db: &Pool, prefix: Prefix) -> Result<WorkingKey, Arc<Option<sqlx::Error>>> {
         let n_changes = *self.n_changes.borrow();
         let query = async {
             let found = retry_transient(|_| find_working(db, &prefix)).await.map_err(Some)?;

@@ -4,3 +4,4 @@ pub(crate) mod caller;
 pub(crate) mod key_cache;
 pub(crate) mod rates;
 pub(crate) mod scope;
+pub(crate) mod turns;

@@ -68,6 +68,7 @@ pub(crate) async fn handle(
     let PurgeQuery { purge } = query::parse(&uri)?;
     find(&app, &caller, &name).await?;
     let (db, account_id) = (&app.database.pool, caller.account_id);
+    let _turn = app.turns.take(account_id).await?;
     let cancelled = retry_transient(|_| store::cancel_group(db, account_id, &name)).await?;
     cancelled::report(&app.database.pool, &cancelled.jobs, By::Request).await;
     app.uploads.delete(cancelled.objects);

@@ -61,6 +61,7 @@ pub(crate) async fn handle(
     let GroupsQuery { after, limit } = query::parse(&uri)?;
     let limit = page::limit(limit);
     let list = |_| store::list_groups(app.database.lists(), caller.account_id, after.as_ref(), more(limit));
+    let _turn = app.turns.take(caller.account_id).await?;
     let mut groups = retry_transient(list).await?;
     let next = cut(&mut groups, limit, |group| group.name.clone().into());
     Ok(Json(GroupsBody { groups: groups.into_iter().map(body).collect(), next }))

@@ -84,6 +84,7 @@ pub(crate) async fn handle(
     context.negotiate(Representation::JSON)?;
     let (filter, limit) = page(&uri)?;
     let list = |_| store::of_account(app.database.lists(), caller.account_id, &filter, more(limit));
+    let _turn = app.turns.take(caller.account_id).await?;
     let mut jobs = retry_transient(list).await?;
     let next = cut(&mut jobs, limit, |job| job.id.0);
     let jobs = jobs.into_iter().map(|job| document::job_body(job, &context.request.id)).collect();

@@ -6,8 +6,8 @@ use akhar_jobs::{
     JobId, JobState,
     store::{self, EndedFacts},
 };
+use akhar_platform::database::Pool;
 use akhar_platform::{metrics, telemetry::JOB_ENDED};
-use sqlx::PgPool;
 
 /// Who cancelled a job.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ impl By {
 }
 
 /// Reports jobs that have just been cancelled.
-pub(crate) async fn report(db: &PgPool, jobs: &[JobId], by: By) {
+pub(crate) async fn report(db: &Pool, jobs: &[JobId], by: By) {
     let state = JobState::Cancelled.name();
     let facts = store::ended_facts(db, jobs).await.unwrap_or_default();
     let mut facts: HashMap<JobId, EndedFacts> = facts.into_iter().map(|facts| (facts.id, facts)).collect();

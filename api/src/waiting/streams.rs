@@ -128,14 +128,14 @@ impl OpenStream {
 #[cfg(test)]
 mod tests {
     use akhar_jobs::uploads::UploadStore;
-    use akhar_platform::database::Database;
+    use akhar_platform::database::{Database, Pool, Servers};
     use tokio_util::task::TaskTracker;
 
     use super::*;
 
     #[tokio::test(start_paused = true)]
     async fn all_streams_look_at_the_same_times() {
-        let pool = sqlx::postgres::PgPoolOptions::new().connect_lazy("postgres://nowhere/none").unwrap();
+        let pool = Pool::new(Servers::parse("postgres://nowhere/none").unwrap(), 1);
         let lookups = Lookups::start(&pool);
         let deliveries =
             Deliveries::new(Database::of_pool(pool), UploadStore::in_database(), TaskTracker::new());

@@ -10,8 +10,8 @@ use akhar_jobs::{
     store::{self, Ending},
 };
 use akhar_platform::database::Database;
+use akhar_platform::database::Pool;
 use akhar_tests::{Cluster, figures::count};
-use sqlx::PgPool;
 
 use super::{
     beside_empty,
@@ -37,7 +37,7 @@ pub(crate) async fn run(n_kept: usize, n_turnovers: usize) -> Report {
     let cluster = Cluster::own();
     cluster.configure(&[("autovacuum_naptime", "1s")]).await;
     let churned = cluster.database().await;
-    let db = Database::connect("akhar-bench", &churned, 4).await.expect("it answers").pool;
+    let db = Database::connect("akhar-bench", churned.clone().into(), 4).await.expect("it answers").pool;
     let n_batches = n_kept.div_ceil(AT_A_TIME);
     // When each batch ended that is kept.
     let mut kept = VecDeque::new();
@@ -74,18 +74,18 @@ pub(crate) async fn run(n_kept: usize, n_turnovers: usize) -> Report {
 }
 
 /// Submits, claims and ends jobs.
-async fn batch(db: &PgPool) {
-    let mut db = db.acquire().await.expect("a connection");
+async fn batch(db: &Pool) {
+    let mut db = db.servers().connect().await.expect("a connection");
     let jobs: Vec<NewJob> = (0..AT_A_TIME).map(|n| job(n % 2 == 0)).collect();
     store::submit(&mut db, &jobs.iter().collect::<Vec<_>>()).await.expect("submissions");
     let places = [FreePlaces::any(Queue::Quick, AT_A_TIME)];
-    let claimed = store::claim(&mut *db, "bench", &places).await.expect("claims");
+    let claimed = store::claim(&mut db, "bench", &places).await.expect("claims");
     let endings: Vec<Ending> = claimed.into_iter().map(|claimed| succeeded(claimed.fence)).collect();
     assert!(store::end(&mut db, &endings).await.expect("a write").any());
 }
 
 /// Deletes jobs that ended longer ago than this.
-async fn sweep(db: &PgPool, retention: Duration) {
+async fn sweep(db: &Pool, retention: Duration) {
     let now = sqlx::query_scalar("select now()").fetch_one(db).await.expect("the time");
     let clock = store::clock(db, now).await.expect("the clock");
     store::expire(db, &clock, retention, retention).await.expect("a sweep");

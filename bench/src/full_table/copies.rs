@@ -1,17 +1,18 @@
 //! Fills the jobs table with copies of one real row, spread over time. The columns are read from the
 //! database, so a new column is copied too.
 
-use sqlx::{Connection as _, PgPool};
+use akhar_platform::database::Pool;
+use sqlx::Connection as _;
 use uuid::Uuid;
 
 /// Runs VACUUM ANALYZE, as autovacuum would.
-pub(super) async fn vacuum(db: &PgPool) {
+pub(super) async fn vacuum(db: &Pool) {
     sqlx::query("vacuum analyze jobs").execute(db).await.expect("a vacuum");
 }
 
 /// Copies the row of `template` `n` times. Each copy has a new id (UUIDv7), and its times are moved back by
 /// up to `spread_s` seconds.
-pub(super) async fn copy(db: &PgPool, template: Uuid, n: i64, spread_s: f64) {
+pub(super) async fn copy(db: &Pool, template: Uuid, n: i64, spread_s: f64) {
     let columns: Vec<(String, String)> = sqlx::query_as(
         "select column_name::text, data_type::text from information_schema.columns
          where table_schema = 'public' and table_name = 'jobs' and is_generated = 'NEVER' and is_identity = 'NO'
@@ -29,7 +30,7 @@ pub(super) async fn copy(db: &PgPool, template: Uuid, n: i64, spread_s: f64) {
         names.join(", "),
         values.join(", ")
     );
-    let mut connection = db.acquire().await.expect("a connection");
+    let mut connection = db.servers().connect().await.expect("a connection");
     let mut tx = connection.begin().await.expect("a transaction");
     // The copies need no triggers, because the original row was already checked and announced.
     sqlx::query("set local session_replication_role = replica").execute(&mut *tx).await.expect("a superuser");

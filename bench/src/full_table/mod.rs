@@ -33,7 +33,7 @@ pub(crate) async fn run(n_finished: usize) -> Report {
     let cluster = statements::cluster().await;
     let mut stack = Stack::with().on(&cluster).set("AKHAR_MAX_WAITING", 10_000_000).start().await;
     statements::enable(&stack.db).await;
-    let full = (*stack.db.connect_options()).clone();
+    let full = stack.db.servers().options()[0].clone();
     fill::finished(&mut stack, n_finished).await;
     Size::of(&stack.db).await.report(&mut report, "finished jobs", n_finished);
     beside_empty(&mut report, "finished jobs", &cluster.database().await, &full).await;

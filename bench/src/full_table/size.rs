@@ -1,7 +1,7 @@
 //! The size of the table of jobs on the disk.
 
+use akhar_platform::database::Pool;
 use akhar_tests::figures::count;
-use sqlx::PgPool;
 
 use crate::report::Report;
 
@@ -15,7 +15,7 @@ pub(super) struct Size {
 }
 
 impl Size {
-    pub(super) async fn of(db: &PgPool) -> Self {
+    pub(super) async fn of(db: &Pool) -> Self {
         let query = "select (pg_table_size('jobs') / 1048576.0)::float8 as table,
             (pg_indexes_size('jobs') / 1048576.0)::float8 as indexes";
         sqlx::query_as(query).fetch_one(db).await.expect("sizes")

@@ -26,14 +26,14 @@ pub(super) struct Table {
 impl Table {
     /// Connects as the product does: its connections plan in their own way.
     pub(super) async fn open(database: &PgConnectOptions) -> Self {
-        let db = Database::connect("akhar-bench", database, 4).await.expect("it answers");
+        let db = Database::connect("akhar-bench", database.clone().into(), 4).await.expect("it answers");
         Self { db, submit: Default::default(), claim: Default::default() }
     }
 
     /// Submits, claims and ends jobs one after another. On the full table, a claim can take one of the waiting jobs.
     pub(super) async fn turn(&mut self, is_asynchronous: bool) {
         let kind = usize::from(is_asynchronous);
-        let mut db = self.db.pool.acquire().await.expect("a connection");
+        let mut db = self.db.pool.servers().connect().await.expect("a connection");
         for _ in 0..PER_TURN {
             let job = job(is_asynchronous);
             let started = Instant::now();
@@ -41,7 +41,7 @@ impl Table {
             self.submit[kind].push(started.elapsed().as_secs_f64() * 1e3);
             let started = Instant::now();
             let claimed =
-                store::claim(&mut *db, "bench", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
+                store::claim(&mut db, "bench", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
             self.claim[kind].push(started.elapsed().as_secs_f64() * 1e3);
             let fences: Vec<Fence> = claimed.iter().map(|claimed| claimed.fence).collect();
             assert_eq!(fences.len(), 1, "a claim takes one job");

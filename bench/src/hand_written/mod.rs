@@ -6,9 +6,11 @@ pub(crate) mod front;
 mod table;
 pub(crate) mod worker;
 
-use akhar_platform::database::Database;
 use akhar_tests::{Cluster, Process, http::client, stack::base_environment};
-use sqlx::{PgPool, postgres::PgConnectOptions};
+use sqlx::{
+    PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
 use tokio::process::Command;
 
 pub(crate) use table::Table;
@@ -48,8 +50,8 @@ fn start(subcommand: &'static str, options: &PgConnectOptions) -> Process {
 /// The table of a process that [`Service::start`] started.
 async fn table() -> Table {
     let url = std::env::var("AKHAR_DATABASE_URL").expect("started by `overhead`");
-    let options = akhar_platform::database::options(&url).expect("a URL");
-    let database = Database::connect("hand-written", &options, 20).await.expect("the database answers");
+    let options: PgConnectOptions = url.parse().expect("a URL");
+    let db = PgPoolOptions::new().max_connections(20).connect_lazy_with(options.clone());
     let claims = PgPool::connect_lazy_with(options.options([("synchronous_commit", "off")]));
-    Table { db: database.pool, claims, announces: true }
+    Table { db, claims, announces: true }
 }

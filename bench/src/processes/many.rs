@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use akhar_platform::database::Pool;
 use akhar_tests::{
     Cluster, Form, Process, Stack,
     ends::n_of,
@@ -13,7 +14,6 @@ use akhar_tests::{
     process::stop_all,
 };
 use reqwest::RequestBuilder;
-use sqlx::PgPool;
 use tokio::time::sleep;
 
 use crate::{
@@ -66,18 +66,13 @@ pub(crate) async fn run(seconds: u64) -> Report {
 }
 
 /// The number of connections of the processes. One more is the measurement's own.
-async fn n_connections(db: &PgPool) -> f64 {
+async fn n_connections(db: &Pool) -> f64 {
     let rows = "pg_stat_activity where datname = current_database() and application_name like 'akhar-%'";
     count(n_of(db, rows).await)
 }
 
 /// What the processes cost without requests.
-async fn idle(
-    cluster: &Cluster,
-    db: &PgPool,
-    (apis, workers): (&[Process], &[Process]),
-    seconds: u64,
-) -> Row {
+async fn idle(cluster: &Cluster, db: &Pool, (apis, workers): (&[Process], &[Process]), seconds: u64) -> Row {
     let postmaster = cluster.postmaster().as_raw_nonzero().get();
     let of = |processes: &[Process]| processes.iter().map(|process| own(process.id())).sum::<u64>();
     let ticks = || [server(postmaster), of(apis), of(workers)];
@@ -100,7 +95,7 @@ async fn idle(
 }
 
 /// Recognises digits, with the clients divided among the apis.
-async fn load(db: &PgPool, requests: &[RequestBuilder], seconds: u64) -> Row {
+async fn load(db: &Pool, requests: &[RequestBuilder], seconds: u64) -> Row {
     let began = Instant::now();
     let loads: Vec<_> =
         requests.iter().map(|request| Load::measure(request, N_CLIENTS / requests.len())).collect();

@@ -16,13 +16,10 @@ use akhar_jobs::{
     store::{Ending, Guard},
     uploads::UploadStore,
 };
-use akhar_platform::database::Database;
+use akhar_platform::database::{Database, Pool};
 use apalis::prelude::*;
 use apalis_core::{backend::persistence::Persistence as _, task::Task};
-use sqlx::{
-    PgPool,
-    postgres::{PgConnectOptions, PgListener},
-};
+use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
@@ -30,9 +27,10 @@ use super::turn::{AT_A_TIME, Mode, Took};
 
 /// Runs `n` empty jobs on a database with the product's schema.
 pub(super) async fn turn(database: &PgConnectOptions, mode: Mode, n: usize) -> Took {
-    let db = Database::connect("akhar-bench", database, 8).await.expect("it answers").pool;
+    let db = Database::connect("akhar-bench", database.clone().into(), 8).await.expect("it answers").pool;
     let wakeups = Arc::new(Wakeups::default());
-    let mut listener = PgListener::connect_with(&db).await.expect("a listener");
+    let one = PgPoolOptions::new().max_connections(1).connect_lazy_with(database.clone());
+    let mut listener = PgListener::connect_with(&one).await.expect("a listener");
     listener.listen(akhar_jobs::store::JOBS_QUEUED).await.expect("it listens");
     let announced = wakeups.clone();
     let listening = tokio::spawn(async move {
@@ -43,11 +41,11 @@ pub(super) async fn turn(database: &PgConnectOptions, mode: Mode, n: usize) -> T
     let working = async || tokio::spawn(work(db.clone(), wakeups, n)).await.expect("no panic");
     let took = Took::of(mode, async || push_all(&db, n).await, working).await;
     listening.abort();
-    db.close().await;
+    db.close();
     took
 }
 
-async fn push_all(db: &PgPool, n: usize) {
+async fn push_all(db: &Pool, n: usize) {
     let mut submissions = Submissions::start(db, &Admission::new(i64::MAX));
     let mut n_left = n;
     while n_left > 0 {
@@ -81,7 +79,7 @@ pub(crate) fn empty_job() -> NewJob {
 }
 
 /// Works until `n` jobs have ended in the database.
-async fn work(db: PgPool, wakeups: Arc<Wakeups>, n: usize) {
+async fn work(db: Pool, wakeups: Arc<Wakeups>, n: usize) {
     let (claims, _dropped) = Claims::start(&db, "bench".to_owned(), |_| Places::any(AT_A_TIME));
     let endings = Endings::start(&db, UploadStore::in_database());
     let n_left = Arc::new(AtomicUsize::new(n));

@@ -7,6 +7,7 @@ mod verdict;
 
 use std::time::{Duration, Instant};
 
+use akhar_platform::database::Pool;
 use akhar_tests::{
     Cluster, Form, Process, Stack,
     bulk::Folders,
@@ -17,7 +18,6 @@ use akhar_tests::{
     speech,
 };
 use rustix::process::Signal;
-use sqlx::PgPool;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use clips::Clips;
@@ -125,7 +125,7 @@ async fn transcribe(stack: &mut Stack, cluster: &Cluster, folders: &Folders, n: 
 }
 
 /// How long each job of the other account waited for its first start.
-async fn waits(db: &PgPool) -> Row {
+async fn waits(db: &Pool) -> Row {
     let statement = "select extract(epoch from min(s.at) - j.created_at)::float8
         from jobs j join starts s on s.job_id = j.id
         where j.account_id = (select id from accounts where name = $1) group by j.id, j.created_at";

@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use akhar_platform::database::Pool;
 use akhar_tests::{Cluster, Process, Stack, clock::move_clock, hostile::Hostility};
 use rand::rngs::StdRng;
 use rustix::process::{Pid, Signal, kill_process};
-use sqlx::PgPool;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
@@ -58,7 +58,7 @@ enum Target<'a> {
     },
     Postgres {
         cluster: &'a Cluster,
-        db: &'a PgPool,
+        db: &'a Pool,
     },
     Store(&'a Bucket),
     Hub(&'a mut Pulls),
@@ -206,7 +206,7 @@ async fn restart(process: &mut Process) {
     }
 }
 
-async fn disturb_postgres(cluster: &Cluster, db: &PgPool, planned: &Planned) {
+async fn disturb_postgres(cluster: &Cluster, db: &Pool, planned: &Planned) {
     let lasts = planned.lasts;
     match planned.fault {
         Fault::KillPostgres => {
@@ -231,7 +231,7 @@ async fn disturb_postgres(cluster: &Cluster, db: &PgPool, planned: &Planned) {
     }
 }
 
-async fn move_database_clock(db: &PgPool, seconds: i64) {
+async fn move_database_clock(db: &Pool, seconds: i64) {
     let moved = move_clock(db, &format!("{seconds} seconds")).await;
     moved.expect("no other fault disturbs Postgres");
 }
@@ -252,7 +252,7 @@ async fn pause(processes: &[Pid], lasts: Duration) {
 }
 
 /// Ends the connections that listen for notifications.
-async fn drop_listeners(db: &PgPool) {
+async fn drop_listeners(db: &Pool) {
     let statement = "select count(pg_terminate_backend(pid)) from pg_stat_activity
         where query ilike 'listen%' and pid <> pg_backend_pid()";
     let dropped: Result<i64, _> = sqlx::query_scalar(statement).fetch_one(db).await;
@@ -263,7 +263,7 @@ async fn drop_listeners(db: &PgPool) {
 }
 
 /// Fills the disk, frees it again, and starts Postgres again if it did not survive that.
-async fn fill_disk(cluster: &Cluster, db: &PgPool, lasts: Duration) {
+async fn fill_disk(cluster: &Cluster, db: &Pool, lasts: Duration) {
     let folder = cluster.folder().to_owned();
     let filling = tokio::task::spawn_blocking(move || Filling::of(&folder)).await.expect("the disk is full");
     sleep(lasts).await;

@@ -11,8 +11,8 @@ use akhar_jobs::{
     GroupName, JobId, JobState, Operation, Queue,
     store::{self, Change, JobSearch, PageStart},
 };
+use akhar_platform::database::Pool;
 use serde_json::{Map, Value};
-use sqlx::PgPool;
 
 use super::{Admin, pages, refused, with_query};
 use crate::failure::Failure;
@@ -38,7 +38,7 @@ pub(crate) struct JobFilter {
 }
 
 impl JobFilter {
-    async fn resolve(&self, db: &PgPool) -> Result<JobSearch, Failure> {
+    async fn resolve(&self, db: &Pool) -> Result<JobSearch, Failure> {
         let Self { state, queue, operation, account, group, request_id, error, older_than, ended_before } =
             self.clone();
         let account_id = match account {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use akhar_accounts::{Actor, UrlRules};
 use akhar_client::{Client, ClientError};
 use akhar_platform::config::Config;
-use sqlx::PgPool;
+use akhar_platform::database::Pool;
 
 pub(crate) use jobs::JobFilter;
 pub(crate) use keys::{NewKey, UrlOption};
@@ -48,7 +48,7 @@ pub(crate) enum Admin {
     /// Its database.
     Database {
         /// The database.
-        db: PgPool,
+        db: Pool,
         /// Who runs the command.
         actor: Actor,
         /// Where webhooks may be sent.

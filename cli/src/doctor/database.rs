@@ -5,10 +5,9 @@ use akhar_jobs::store::{self, WorkerState};
 use akhar_migrations::SchemaError;
 use akhar_platform::{
     config::Config,
-    database::{self, Database, NOT_NOTIFIED, PrivatePostgres, is_storage_full, write_temporary_files},
+    database::{Database, NOT_NOTIFIED, Pool, PrivatePostgres, Servers, is_storage_full},
 };
 use secrecy::ExposeSecret as _;
-use sqlx::{Connection as _, PgConnection, PgPool};
 
 use super::{check::Check, machine::data_dir};
 use crate::{
@@ -99,17 +98,26 @@ fn failed_query(name: &'static str, error: &sqlx::Error) -> Check {
 }
 
 /// The server's version and the settings that matter.
-async fn server(db: &PgPool, config: &Config) -> Result<Check, sqlx::Error> {
-    let (version, number, fsync, max_connections): (String, i32, bool, i32) = sqlx::query_as(
-        "select current_setting('server_version'), current_setting('server_version_num')::int,
-             current_setting('fsync')::bool, current_setting('max_connections')::int",
-    )
-    .fetch_one(db)
-    .await?;
-    let address = database::address(&db.connect_options());
+async fn server(db: &Pool, config: &Config) -> Result<Check, sqlx::Error> {
+    let (version, number, fsync, max_connections, is_read_only): (String, i32, bool, i32, bool) =
+        sqlx::query_as(
+            "select current_setting('server_version'), current_setting('server_version_num')::int,
+             current_setting('fsync')::bool, current_setting('max_connections')::int,
+             current_setting('transaction_read_only')::bool",
+        )
+        .fetch_one(db)
+        .await?;
+    let address = db.servers().address();
     let found = format!("Postgres {version} answers at {address}");
     if number < OLDEST_VERSION {
         return Ok(Check::failed("database", found, "use Postgres 15 or newer"));
+    }
+    if is_read_only {
+        let found =
+            format!("{found}, but takes no changes: it is a replica, or its database is set read-only");
+        let fix =
+            "name the primary in AKHAR_DATABASE_URL, or all servers with target_session_attrs=read-write";
+        return Ok(Check::failed("database", found, fix));
     }
     if !fsync {
         let found = format!("{found}, but fsync is off: a crash of its machine can destroy all data");
@@ -128,8 +136,8 @@ async fn server(db: &PgPool, config: &Config) -> Result<Check, sqlx::Error> {
 }
 
 /// Whether Postgres can write to its disk.
-async fn storage(db: &PgPool) -> Check {
-    match write_temporary_files(db).await {
+async fn storage(db: &Pool) -> Check {
+    match db.check_space().await {
         Ok(()) => Check::ok("storage", "Postgres can write to its disk".to_owned()),
         Err(error) if is_storage_full(&error) => Check::failed(
             "storage",
@@ -184,7 +192,7 @@ async fn replica(config: &Config) -> Option<Check> {
     let url = config.database_read_url.as_ref().filter(|_| config.database_url.is_some())?;
     let fix = "set AKHAR_DATABASE_READ_URL to a replica of the database, or to nothing";
     let is_replica = async {
-        let mut db = PgConnection::connect_with(&database::options(url.expose_secret())?).await?;
+        let mut db = Servers::parse(url.expose_secret())?.connect().await?;
         sqlx::query_scalar("select pg_is_in_recovery()").fetch_one(&mut db).await
     };
     Some(match is_replica.await {
@@ -197,7 +205,7 @@ async fn replica(config: &Config) -> Option<Check> {
 }
 
 /// A check for each queue that an operator has stopped.
-async fn queues(db: &PgPool) -> Result<Vec<Check>, sqlx::Error> {
+async fn queues(db: &Pool) -> Result<Vec<Check>, sqlx::Error> {
     let controls = store::queue_controls(db).await?;
     let stopped: Vec<Check> = controls
         .iter()
@@ -212,7 +220,7 @@ async fn queues(db: &PgPool) -> Result<Vec<Check>, sqlx::Error> {
     Ok(if stopped.is_empty() { vec![Check::ok("queues", "all are open")] } else { stopped })
 }
 
-async fn workers(db: &PgPool) -> Result<Check, sqlx::Error> {
+async fn workers(db: &Pool) -> Result<Check, sqlx::Error> {
     let all = store::list_workers(db).await?;
     let names = |state| -> Vec<&str> {
         all.iter().filter(|worker| worker.state() == state).map(|worker| worker.name.as_str()).collect()
@@ -244,7 +252,7 @@ async fn workers(db: &PgPool) -> Result<Check, sqlx::Error> {
     })
 }
 
-async fn working_keys(db: &PgPool) -> Check {
+async fn working_keys(db: &Pool) -> Check {
     let all = match keys::list(db).await {
         Ok(all) => all,
         Err(error) => return Check::failed("keys", error.to_string(), "look at Postgres's log"),

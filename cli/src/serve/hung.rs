@@ -3,8 +3,8 @@
 use std::{future::pending, time::Duration};
 
 use akhar_jobs::store;
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
 use tokio::time::{MissedTickBehavior, interval};
 
 /// The time between two looks at the worker's heartbeat.
@@ -15,7 +15,7 @@ const MAX_LOOKS: u32 = 6;
 
 /// Returns when the worker of this process, which is ready, has sent no heartbeat for half a minute in which the database
 /// answered.
-pub(super) async fn hangs(db: &PgPool, process: Option<u32>) {
+pub(super) async fn hangs(db: &Pool, process: Option<u32>) {
     let Some(process) = process else { return pending().await };
     let name_start = akhar_worker::name_start(process);
     let mut looks = interval(LOOK_INTERVAL);

@@ -5,12 +5,11 @@ mod hung;
 mod postgres;
 mod worker;
 
-use std::{net::SocketAddr, time::Duration};
+use std::net::SocketAddr;
 
 use akhar_api::{DemoKey, ServeError};
-use akhar_platform::{config::Config, reload::LiveConfig, shutdown::Shutdown, supervisor};
+use akhar_platform::{config::Config, database::Servers, reload::LiveConfig, shutdown::Shutdown, supervisor};
 use secrecy::ExposeSecret as _;
-use sqlx::postgres::PgConnectOptions;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -22,9 +21,6 @@ use crate::{
 };
 pub(crate) use embedded::Embedded;
 use postgres::Supervised;
-
-/// How long the connections to the database may take to close.
-const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// A service that accepts requests.
 struct Ready {
@@ -69,16 +65,16 @@ async fn run_until(
     shutdown: &Shutdown,
     serve_options: ServeOptions,
 ) -> Result<(), Failure> {
-    let Some(options) = connect::configured_options(config)? else {
+    let Some(servers) = connect::configured_servers(config)? else {
         let private = connect::start(config).await?;
-        let options = private.options();
+        let servers = private.options().into();
         let url = private.url();
         let private = Supervised::new(private);
-        let served = serve(config, live, (options, url), true, shutdown, serve_options).await;
+        let served = serve(config, live, (servers, url), true, shutdown, serve_options).await;
         return served.and(private.stop().await);
     };
     let url = config.database_url.as_ref().ok_or(Failure::NoDatabase)?.expose_secret().to_owned();
-    serve(config, live, (options, url), false, shutdown, serve_options).await
+    serve(config, live, (servers, url), false, shutdown, serve_options).await
 }
 
 /// Prints the address, and the key and the link if they may be printed.
@@ -93,12 +89,12 @@ fn announce(Ready { address, demo, link }: Ready) -> Result<(), Failure> {
 async fn serve(
     config: &Config,
     live: LiveConfig,
-    (options, url): (PgConnectOptions, String),
+    (servers, url): (Servers, String),
     is_private: bool,
     shutdown: &Shutdown,
     serve_options: ServeOptions,
 ) -> Result<(), Failure> {
-    let database = connect::connect("akhar-serve", &options, config).await?;
+    let database = connect::connect("akhar-serve", servers, config).await?;
     akhar_migrations::migrate(&database.pool).await?;
     let demo = demo::key(&database.pool, is_private.then_some(config.data_dir.as_path())).await?;
     let uploads = uploads::open(config).await?;
@@ -125,9 +121,7 @@ async fn serve(
     finish_worker.cancel();
     let finished = worker.await.unwrap_or(Err(Failure::WorkerStart));
     uploads::close(uploads).await;
-    if tokio::time::timeout(CLOSE_LIMIT, database.close()).await.is_err() {
-        tracing::warn!("closing connections to the database that are still in use");
-    }
+    database.close();
     served.and(finished)
 }
 

@@ -4,9 +4,9 @@
 use std::{process::Stdio, time::Duration};
 
 use akhar_jobs::store;
+use akhar_platform::database::Pool;
 use akhar_platform::{reload::LiveConfig, shutdown::Shutdown};
 use rustix::process::{Pid, Signal, kill_process};
-use sqlx::PgPool;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
     process::{Child, ChildStdin, Command},
@@ -30,7 +30,7 @@ const RESTART_PAUSE: Duration = Duration::from_millis(500);
 /// A worker that died is removed from the list of workers in `db`. The worker reads the configuration again whenever this
 /// process has done so.
 pub(super) async fn supervise(
-    (url, db): (String, PgPool),
+    (url, db): (String, Pool),
     environment: Vec<(&'static str, String)>,
     has_metrics: bool,
     mut settings: LiveConfig,
@@ -113,7 +113,7 @@ async fn end(mut child: Child, mut stdin: Option<ChildStdin>, shutdown: &Shutdow
 }
 
 /// Removes a worker that died from the list of workers. If that fails, a sweeper does it later.
-async fn remove(db: PgPool, process: u32) {
+async fn remove(db: Pool, process: u32) {
     if let Err(error) = store::remove_workers(&db, &akhar_worker::name_start(process)).await {
         tracing::warn!(%error, "could not remove the worker that died from the list of workers");
     }

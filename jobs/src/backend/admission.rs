@@ -8,9 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
 use parking_lot::{Mutex, MutexGuard};
-use sqlx::PgPool;
 use tokio::sync::Mutex as AsyncMutex;
 use uuid::Uuid;
 
@@ -113,7 +113,7 @@ impl Admission {
     /// Decides which of these jobs of one queue are accepted, in order. The accepted ones count as waiting from now on.
     pub(super) async fn admit(
         &self,
-        db: &PgPool,
+        db: &Pool,
         queue: Queue,
         jobs: &[Arc<NewJob>],
     ) -> Result<Vec<Result<(), QueueFull>>, sqlx::Error> {
@@ -136,7 +136,7 @@ impl Admission {
     }
 
     /// Counts the rows if that was never done. If the last count is old, starts another one in the background.
-    async fn refresh(&self, db: &PgPool, queue: Queue) -> Result<(), sqlx::Error> {
+    async fn refresh(&self, db: &Pool, queue: Queue) -> Result<(), sqlx::Error> {
         let last_count = self.estimate(queue).last_count;
         let Some(last_count) = last_count else { return self.count(db, queue, &[]).await };
         if last_count.began.elapsed() <= MAX_AGE.max(last_count.took * MIN_AGE_PER_COUNTING_TIME) {
@@ -159,7 +159,7 @@ impl Admission {
     }
 
     /// Counts the rows. A job of each of the accounts `not_inserted` was accepted and is not in the database yet.
-    async fn count(&self, db: &PgPool, queue: Queue, not_inserted: &[Uuid]) -> Result<(), sqlx::Error> {
+    async fn count(&self, db: &Pool, queue: Queue, not_inserted: &[Uuid]) -> Result<(), sqlx::Error> {
         let _counting = self.0.queues[queue as usize].counting.lock().await;
         let (began, earlier) = self.begin_count(queue, not_inserted);
         let counted = read(db, queue, earlier).await?;
@@ -212,7 +212,7 @@ impl Estimate {
 
 /// Reads the mode of a queue and counts its waiting jobs.
 async fn read(
-    db: &PgPool,
+    db: &Pool,
     queue: Queue,
     earlier: Option<DateTime<Utc>>,
 ) -> Result<(QueueMode, Vec<WaitingJobs>), sqlx::Error> {

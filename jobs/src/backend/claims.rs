@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use sqlx::{PgConnection, PgPool};
+use akhar_platform::database::Pool;
+use sqlx::PgConnection;
 use tokio::sync::{Mutex, mpsc};
 
 use crate::{
@@ -61,7 +62,7 @@ pub struct Claims {
 
 #[derive(Debug)]
 struct Shared {
-    db: PgPool,
+    db: Pool,
     worker: String,
     held: HeldByQueue,
     /// Locked from a claim until it is held, and while the held claims are compared with the table.
@@ -120,7 +121,7 @@ impl Claims {
     /// and runs as many jobs of each queue at a time as it has places. The receiver gets the claims that are
     /// dropped before their attempt. It ends when this handle and all claims are dropped.
     pub fn start(
-        db: &PgPool,
+        db: &Pool,
         worker: String,
         places: impl Fn(Queue) -> Places,
     ) -> (Self, mpsc::UnboundedReceiver<ClaimedJob>) {

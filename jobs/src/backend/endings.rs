@@ -1,6 +1,7 @@
 //! Writes how attempts end, many of them with one statement: a job ends, or returns to its queue for a retry.
 
-use sqlx::{PgConnection, PgPool};
+use akhar_platform::database::Pool;
+use sqlx::PgConnection;
 
 use crate::{
     backend::group::{Group, GroupError, Statement},
@@ -48,7 +49,7 @@ impl Statement for RequeueJobs {
 impl Endings {
     /// Starts the tasks that write. Each uses its own connection with the options of `db`. The uploads of ended jobs are
     /// deleted from `uploads`.
-    pub fn start(db: &PgPool, uploads: UploadStore) -> Self {
+    pub fn start(db: &Pool, uploads: UploadStore) -> Self {
         Self { ends: Group::start(db, EndJobs { uploads }), requeues: Group::start(db, RequeueJobs) }
     }
 

@@ -11,11 +11,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use akhar_platform::database::Pool;
 use futures::future::join_all;
-use sqlx::{Connection as _, PgConnection, PgPool};
+use parking_lot::Mutex;
+use sqlx::{Connection as _, PgConnection};
 use tokio::sync::{mpsc, oneshot};
-
-use super::connection::TaskConnection;
 
 /// The number of calls in the channel. When it is full, further callers wait to send their items.
 const MAX_PENDING: usize = 1024;
@@ -65,6 +65,14 @@ pub struct Executed {
     pub n_jobs: usize,
     /// How long it took.
     pub took: Duration,
+}
+
+/// The statements of this process that are being executed, and when each began.
+static EXECUTING: Mutex<Vec<(&str, Instant)>> = Mutex::new(Vec::new());
+
+/// The name of a statement of this process that has been executed for longer than `limit`: the database may be silent.
+pub fn statement_without_answer(limit: Duration) -> Option<&'static str> {
+    EXECUTING.lock().iter().find(|(_, began)| began.elapsed() > limit).map(|(name, _)| *name)
 }
 
 /// Called after each statement that succeeded.
@@ -117,9 +125,9 @@ impl<S: Statement> std::fmt::Debug for Group<S> {
 
 impl<S: Statement> Group<S> {
     /// Starts a group on the current runtime. It has a connection of its own with the options of `db`.
-    pub(super) fn start(db: &PgPool, statement: S) -> Self {
+    pub(super) fn start(db: &Pool, statement: S) -> Self {
         let (pending, received) = mpsc::channel(MAX_PENDING);
-        tokio::spawn(run(statement, TaskConnection::like(db), received));
+        tokio::spawn(run(statement, db.of_task(), received));
         Self { pending }
     }
 
@@ -144,11 +152,7 @@ impl<S: Statement> Group<S> {
     }
 }
 
-async fn run<S: Statement>(
-    statement: S,
-    mut connection: TaskConnection,
-    mut received: mpsc::Receiver<Vec<Pending<S>>>,
-) {
+async fn run<S: Statement>(statement: S, db: Pool, mut received: mpsc::Receiver<Vec<Pending<S>>>) {
     let mut calls = Vec::with_capacity(S::MAX_ITEMS);
     while received.recv_many(&mut calls, S::MAX_ITEMS).await > 0 {
         // The callers that are ready now add their items too. If none is ready, this takes no time.
@@ -159,7 +163,7 @@ async fn run<S: Statement>(
         let mut waiting: VecDeque<_> = calls.drain(..).flatten().filter(|p| !p.reply.is_closed()).collect();
         while !waiting.is_empty() {
             let (items, replies) = take_batch(&mut waiting);
-            execute(&statement, &mut connection, items, replies).await;
+            execute(&statement, &db, items, replies).await;
         }
     }
 }
@@ -183,12 +187,12 @@ fn take_batch<S: Statement>(waiting: &mut VecDeque<Pending<S>>) -> Batch<S> {
 /// ignored.
 async fn execute<S: Statement>(
     statement: &S,
-    connection: &mut TaskConnection,
+    db: &Pool,
     items: Vec<S::Item>,
     replies: Vec<oneshot::Sender<Result<S::Reply, GroupError>>>,
 ) {
     let started = Instant::now();
-    match execute_on(connection, statement, &items).await {
+    match execute_on(db, statement, &items).await {
         Ok(results) => {
             if let Some(observe) = OBSERVER.get() {
                 observe(Executed {
@@ -204,7 +208,7 @@ async fn execute<S: Statement>(
         Err(error) if items.len() > 1 && is_data_error(&error) => {
             tracing::warn!(%error, n = items.len(), "a statement failed because of its data: executing its items one by one");
             for (item, reply) in items.iter().zip(replies) {
-                let result = execute_on(connection, statement, std::slice::from_ref(item)).await;
+                let result = execute_on(db, statement, std::slice::from_ref(item)).await;
                 let _ = reply.send(result.map_err(GroupError::from).and_then(single)); // as above
             }
         }
@@ -217,19 +221,25 @@ async fn execute<S: Statement>(
     }
 }
 
-/// Executes one statement. Closes the connection if it may have caused an error.
+/// Executes one statement.
 async fn execute_on<S: Statement>(
-    connection: &mut TaskConnection,
+    db: &Pool,
     statement: &S,
     items: &[S::Item],
 ) -> Result<Vec<S::Reply>, sqlx::Error> {
-    let mut db = connection.take().await?;
-    let replies = statement.execute(&mut db, items).await;
-    if items.iter().map(S::n_bytes).sum::<usize>() > MAX_KEPT_BUFFER {
-        db.shrink_buffers();
-    }
-    if replies.as_ref().err().is_none_or(is_data_error) {
-        connection.keep(db);
+    let executing = (S::NAME, Instant::now());
+    EXECUTING.lock().push(executing);
+    let replies = db.with(async |db: &mut PgConnection| {
+        let replies = statement.execute(db, items).await;
+        if items.iter().map(S::n_bytes).sum::<usize>() > MAX_KEPT_BUFFER {
+            db.shrink_buffers();
+        }
+        replies
+    });
+    let replies = replies.await;
+    let mut all = EXECUTING.lock();
+    if let Some(at) = all.iter().position(|other| *other == executing) {
+        all.swap_remove(at);
     }
     replies
 }

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use sqlx::{PgConnection, PgPool};
+use akhar_platform::database::Pool;
+use sqlx::PgConnection;
 
 use crate::{
     Job, JobId,
@@ -56,7 +57,7 @@ impl Statement for Follow {
 
 impl Lookups {
     /// Starts the tasks that read. Each uses its own connection with the options of `db`.
-    pub fn start(db: &PgPool) -> Self {
+    pub fn start(db: &Pool) -> Self {
         Self { finds: Group::start(db, Find), follows: Group::start(db, Follow) }
     }
 

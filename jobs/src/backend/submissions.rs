@@ -5,12 +5,13 @@
 
 use std::sync::Arc;
 
+use akhar_platform::database::Pool;
 use apalis_core::{
     backend::persistence::{Persistence, TaskEvent},
     task::Task,
     worker::context::WorkerContext,
 };
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 
 use crate::{
     JobId, NewJob, Queue,
@@ -56,7 +57,7 @@ struct Submit {
     queue: Queue,
     admission: Admission,
     /// Where the admission counts jobs.
-    db: PgPool,
+    db: Pool,
 }
 
 impl Statement for Submit {
@@ -94,7 +95,7 @@ impl Statement for Submit {
 impl Submissions {
     /// Starts the tasks that submit the jobs that `admission` accepts. Each uses its own connection with the options of
     /// `db`.
-    pub fn start(db: &PgPool, admission: &Admission) -> Self {
+    pub fn start(db: &Pool, admission: &Admission) -> Self {
         let submit = |queue| Submit { queue, admission: admission.clone(), db: db.clone() };
         Self(Queue::ALL.map(|queue| Group::start(db, submit(queue))))
     }

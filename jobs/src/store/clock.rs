@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use akhar_platform::database::Pool;
 use chrono::{DateTime, TimeDelta, Utc};
-use sqlx::PgPool;
 
 /// Times that the clock skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::FromRow)]
@@ -42,7 +42,7 @@ impl Clock {
 
 /// Records that the clock has jumped ahead. The record is on disk when this returns: without it, outcomes would be deleted
 /// too early.
-pub async fn record_clock_jump(db: &PgPool, jump: ClockJump) -> Result<(), sqlx::Error> {
+pub async fn record_clock_jump(db: &Pool, jump: ClockJump) -> Result<(), sqlx::Error> {
     sqlx::query("insert into clock_jumps (jumped_from, jumped_to) values ($1, $2) on conflict do nothing")
         .bind(jump.jumped_from)
         .bind(jump.jumped_to)
@@ -53,7 +53,7 @@ pub async fn record_clock_jump(db: &PgPool, jump: ClockJump) -> Result<(), sqlx:
 
 /// Reads the jumps before `found`, a time that a worker has just read. If the clock was put back after a jump, the times from
 /// then on come again, so they are not skipped any more. If it was put back after `found`, it is earlier now.
-pub async fn clock(db: &PgPool, found: DateTime<Utc>) -> Result<Clock, sqlx::Error> {
+pub async fn clock(db: &Pool, found: DateTime<Utc>) -> Result<Clock, sqlx::Error> {
     sqlx::query("delete from clock_jumps where jumped_from >= now()").execute(db).await?;
     sqlx::query("update clock_jumps set jumped_to = now() where jumped_to > now()").execute(db).await?;
     let jumps = sqlx::query_as("select jumped_from, jumped_to from clock_jumps order by jumped_to desc")

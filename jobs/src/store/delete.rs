@@ -4,8 +4,9 @@
 
 use std::time::Duration;
 
+use akhar_platform::database::{Pool, check_writable};
 use chrono::{DateTime, Utc};
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::JobId;
@@ -57,7 +58,7 @@ pub struct Deleted {
 }
 
 /// Deletes a job of this account that has ended. `None` if there is no such job, or it has not ended.
-pub async fn delete(db: &PgPool, job: JobId, account_id: Uuid) -> Result<Option<Deleted>, sqlx::Error> {
+pub async fn delete(db: &Pool, job: JobId, account_id: Uuid) -> Result<Option<Deleted>, sqlx::Error> {
     let deleted = sqlx::query_scalar(deletion!(
         "select id from jobs where id = $1 and account_id = $2 and ended_at is not null for update",
         "true"
@@ -81,7 +82,7 @@ pub(super) async fn delete_these(
 
 /// Deletes at most `limit` jobs that ended before `until`, and dead jobs that ended before `dead_until`. Returns their number.
 pub(super) async fn delete_ended_before(
-    db: &PgPool,
+    db: &Pool,
     until: DateTime<Utc>,
     dead_until: DateTime<Utc>,
     limit: i64,
@@ -107,7 +108,7 @@ const RETENTIONS: &str = "with recursive kept as (
 
 /// Deletes at most `limit` jobs whose own retention time is over and whose webhooks are not to be sent any more. Returns their
 /// number.
-pub(super) async fn delete_retained(db: &PgPool, clock: &Clock, limit: i64) -> Result<u64, sqlx::Error> {
+pub(super) async fn delete_retained(db: &Pool, clock: &Clock, limit: i64) -> Result<u64, sqlx::Error> {
     let retentions: Vec<i32> = sqlx::query_scalar(RETENTIONS).fetch_all(db).await?;
     let until = |retain_s: &i32| clock.ago(Duration::from_secs(u64::from(retain_s.unsigned_abs())));
     let deleted = sqlx::query(deletion!(
@@ -125,7 +126,7 @@ pub(super) async fn delete_retained(db: &PgPool, clock: &Clock, limit: i64) -> R
 
 /// Deletes a job that was to be kept until its outcome is delivered. If its webhook is still to be sent, the job is only marked,
 /// and deleted by the sweep after that. `None` if the job was not deleted.
-pub async fn delete_delivered(db: &PgPool, job: JobId) -> Result<Option<Deleted>, sqlx::Error> {
+pub async fn delete_delivered(db: &Pool, job: JobId) -> Result<Option<Deleted>, sqlx::Error> {
     let deleted = sqlx::query_scalar(deletion!(
         "select id from jobs where id = $1 and retain_s = 0 and ended_at is not null
              and not exists (select from webhook_deliveries w where w.job_id = $1 and w.state = 'pending')
@@ -140,8 +141,10 @@ pub async fn delete_delivered(db: &PgPool, job: JobId) -> Result<Option<Deleted>
     Ok(None)
 }
 
-/// Whether a job was deleted before the retention time of the server. `None` for the account means any account.
-pub async fn is_deleted(db: &PgPool, job: JobId, account_id: Option<Uuid>) -> Result<bool, sqlx::Error> {
+/// Whether a job was deleted before the retention time of the server. `None` for the account means any account. Only a server
+/// that takes changes can say so: a replica, or a former primary, may not have heard of the job.
+pub async fn is_deleted(db: &Pool, job: JobId, account_id: Option<Uuid>) -> Result<bool, sqlx::Error> {
+    check_writable(db).await?;
     let deleted = sqlx::query_scalar(
         "select exists (select from deleted_jobs where id = $1 and ($2 is null or account_id = $2))",
     );
@@ -149,11 +152,7 @@ pub async fn is_deleted(db: &PgPool, job: JobId, account_id: Option<Uuid>) -> Re
 }
 
 /// Forgets at most `limit` deleted jobs that ended before `until`. Returns their number.
-pub(super) async fn forget_deleted(
-    db: &PgPool,
-    until: DateTime<Utc>,
-    limit: i64,
-) -> Result<u64, sqlx::Error> {
+pub(super) async fn forget_deleted(db: &Pool, until: DateTime<Utc>, limit: i64) -> Result<u64, sqlx::Error> {
     let forgotten = sqlx::query(
         "delete from deleted_jobs where ctid = any(array(
              select ctid from deleted_jobs where ended_at < $1

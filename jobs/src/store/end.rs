@@ -2,7 +2,8 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use sqlx::{Connection as _, PgConnection, PgExecutor, PgPool, types::Json};
+use akhar_platform::database::{Pool, transaction};
+use sqlx::{PgConnection, PgExecutor, types::Json};
 use uuid::Uuid;
 
 use crate::{Fence, JobId, JobState, Outcome, Timing};
@@ -129,10 +130,7 @@ pub async fn end(db: &mut PgConnection, endings: &[Ending]) -> Result<Ends, sqlx
     let ended = if endings.iter().all(Ending::is_of_row_only) {
         update(db, &sorted(endings)).await?
     } else {
-        let mut transaction = db.begin().await?;
-        let ended = end_within(&mut transaction, endings).await?;
-        transaction.commit().await?;
-        ended
+        transaction(db, async |db: &mut PgConnection| end_within(db, endings).await).await?
     };
     announce_ends(db, &ended).await;
     let jobs: HashSet<JobId> = ended.iter().map(|row| row.id).collect();
@@ -316,8 +314,8 @@ async fn settle(db: &mut PgConnection, ended: &[&EndedRow]) -> Result<(), sqlx::
 }
 
 /// Cancels a job, if the guard is met (see [`end`]).
-pub async fn cancel(db: &PgPool, guard: Guard) -> Result<Ends, sqlx::Error> {
-    end(&mut *db.acquire().await?, &[Ending::cancelled(guard)]).await
+pub async fn cancel(db: &Pool, guard: Guard) -> Result<Ends, sqlx::Error> {
+    db.run(move |db| Box::pin(async move { end(db, &[Ending::cancelled(guard)]).await })).await
 }
 
 /// Marks a job as acknowledged, which means that its caller is about to get a 202, and flushes the job to disk.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
-use sqlx::{PgConnection, PgPool, Postgres, QueryBuilder, types::Json};
+use sqlx::{PgConnection, Postgres, QueryBuilder, types::Json};
 use uuid::Uuid;
 
 use crate::{GroupName, Job, JobId, JobState, Label, Operation, Outcome, Timing};
@@ -39,8 +40,8 @@ pub async fn find_many(db: &mut PgConnection, ids: &[JobId]) -> Result<Vec<Job>,
 }
 
 /// A job of this account. `None` if there is no such job or it belongs to another account.
-pub async fn find(db: &PgPool, id: JobId, account_id: Uuid) -> Result<Option<Job>, sqlx::Error> {
-    Ok(select(&mut *db.acquire().await?, &[id], Some(account_id)).await?.pop())
+pub async fn find(db: &Pool, id: JobId, account_id: Uuid) -> Result<Option<Job>, sqlx::Error> {
+    Ok(db.run(move |db| Box::pin(async move { select(db, &[id], Some(account_id)).await })).await?.pop())
 }
 
 async fn select(
@@ -83,9 +84,9 @@ pub struct JobFilter {
 }
 
 /// At most `limit` jobs of an account, newest first. Only failed jobs have their outcomes. The statement has only the conditions that
-/// are given: its plan is made without their values.
+/// are given: its plan is made without their values. So a state is a part of its text, for the indexes of that state alone.
 pub async fn of_account(
-    db: &PgPool,
+    db: &Pool,
     account_id: Uuid,
     filter: &JobFilter,
     limit: i64,
@@ -98,7 +99,26 @@ pub async fn of_account(
     );
     query.push_bind(account_id);
     if let Some(state) = state {
-        query.push(" and state = ").push_bind(state.name());
+        match state {
+            // Of jobs that wait or run there are few, and an account may have millions of others: their ids are found
+            // first, by the indexes of such jobs.
+            JobState::Queued => {
+                let waiting = " and id = any(array(select id from jobs where queue = any('{quick,speech}') and account_id = ";
+                query.push(waiting).push_bind(account_id).push(" and state like 'queued'))");
+            }
+            JobState::Running => {
+                query.push(" and id = any(array(select id from jobs where state = 'running'))");
+            }
+            JobState::Succeeded => {
+                query.push(" and state = 'succeeded'");
+            }
+            JobState::Failed => {
+                query.push(" and state = 'failed'");
+            }
+            JobState::Cancelled => {
+                query.push(" and state = 'cancelled'");
+            }
+        }
     }
     if let Some(operation) = operation {
         query.push(" and operation = ").push_bind(operation.name());
@@ -143,7 +163,7 @@ pub struct EndedFacts {
 }
 
 /// What log lines about the ends of these jobs say of them.
-pub async fn ended_facts(db: &PgPool, ids: &[JobId]) -> Result<Vec<EndedFacts>, sqlx::Error> {
+pub async fn ended_facts(db: &Pool, ids: &[JobId]) -> Result<Vec<EndedFacts>, sqlx::Error> {
     sqlx::query_as(
         "select id, account_id, operation, request_id, attempt,
              (1000 * extract(epoch from coalesce(started_at, ended_at, now()) - created_at))::int8 as wait_ms,

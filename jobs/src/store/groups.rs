@@ -1,9 +1,9 @@
 //! Counts jobs in their groups, and reads, cancels and deletes groups. The statements that submit, end, retry and delete jobs count
 //! them, so that reading a group does not read its jobs.
 
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::{GroupName, JobId};
@@ -91,11 +91,7 @@ macro_rules! counted {
 }
 
 /// A group of this account. `None` if none of its jobs is in the group.
-pub async fn find_group(
-    db: &PgPool,
-    account_id: Uuid,
-    name: &GroupName,
-) -> Result<Option<Group>, sqlx::Error> {
+pub async fn find_group(db: &Pool, account_id: Uuid, name: &GroupName) -> Result<Option<Group>, sqlx::Error> {
     let group = counted!(
         "g.account_id = $1 and g.name = $2 and g.n_unended + g.n_succeeded + g.n_failed + g.n_cancelled > 0"
     );
@@ -104,7 +100,7 @@ pub async fn find_group(
 
 /// At most `limit` groups of this account, in the order of their names: those after this one, if one is given.
 pub async fn list_groups(
-    db: &PgPool,
+    db: &Pool,
     account_id: Uuid,
     after: Option<&GroupName>,
     limit: i64,
@@ -127,13 +123,13 @@ pub struct AccountGroup {
 }
 
 /// The groups of all accounts that have jobs which have not ended: the `limit` newest ones.
-pub async fn unended_groups(db: &PgPool, limit: i64) -> Result<Vec<AccountGroup>, sqlx::Error> {
+pub async fn unended_groups(db: &Pool, limit: i64) -> Result<Vec<AccountGroup>, sqlx::Error> {
     let groups = counted!("g.n_unended > 0 order by g.created_at desc, g.name limit $1");
     sqlx::query_as(groups).bind(limit).fetch_all(db).await
 }
 
 /// Forgets groups that have no jobs any more and whose end is not to be announced.
-pub(super) async fn forget_empty_groups(db: &PgPool) -> Result<(), sqlx::Error> {
+pub(super) async fn forget_empty_groups(db: &Pool) -> Result<(), sqlx::Error> {
     sqlx::query(
         "delete from job_groups where ctid = any(array(
              select ctid from job_groups g where n_unended + n_succeeded + n_failed + n_cancelled = 0
@@ -161,15 +157,15 @@ pub struct Cancelled {
 }
 
 /// Cancels the jobs of a group that have not ended, some at a time.
-pub async fn cancel_group(db: &PgPool, account_id: Uuid, name: &GroupName) -> Result<Cancelled, sqlx::Error> {
+pub async fn cancel_group(db: &Pool, account_id: Uuid, name: &GroupName) -> Result<Cancelled, sqlx::Error> {
     let unended = "select id from jobs
         where account_id = $1 and group_name = $2 and (state = 'queued' or state = 'running') order by id";
     let jobs: Vec<JobId> = sqlx::query_scalar(unended).bind(account_id).bind(name).fetch_all(db).await?;
-    let mut connection = db.acquire().await?;
     let mut cancelled = Cancelled::default();
     for batch in jobs.chunks(AT_A_TIME) {
         let ending = |&job: &JobId| Ending::cancelled(Guard::Unended { job, account_id });
-        let ends = end(&mut connection, &batch.iter().map(ending).collect::<Vec<_>>()).await?;
+        let endings: Vec<_> = batch.iter().map(ending).collect();
+        let ends = db.run(move |db| Box::pin(async move { end(db, &endings).await })).await?;
         cancelled.jobs.extend(batch.iter().zip(ends.met).filter_map(|(job, is_met)| is_met.then_some(*job)));
         cancelled.objects.extend(ends.objects);
     }
@@ -178,19 +174,19 @@ pub async fn cancel_group(db: &PgPool, account_id: Uuid, name: &GroupName) -> Re
 
 /// Deletes the jobs of a group that have ended, some at a time, and the webhook of its end.
 pub async fn delete_group(
-    db: &PgPool,
+    db: &Pool,
     account_id: Uuid,
     name: &GroupName,
 ) -> Result<Vec<Deleted>, sqlx::Error> {
     let ended =
         "select id from jobs where account_id = $1 and group_name = $2 and ended_at is not null order by id";
     let jobs: Vec<Uuid> = sqlx::query_scalar(ended).bind(account_id).bind(name).fetch_all(db).await?;
-    let mut connection = db.acquire().await?;
     let mut deleted = Vec::new();
     for batch in jobs.chunks(AT_A_TIME) {
-        deleted.extend(delete_these(&mut connection, batch.to_vec()).await?);
+        let batch = batch.to_vec();
+        deleted.extend(db.run(move |db| Box::pin(delete_these(db, batch))).await?);
     }
     let webhook = "delete from webhook_deliveries where account_id = $1 and group_name = $2";
-    sqlx::query(webhook).bind(account_id).bind(name).execute(&mut *connection).await?;
+    sqlx::query(webhook).bind(account_id).bind(name).execute(db).await?;
     Ok(deleted)
 }

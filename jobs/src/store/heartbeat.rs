@@ -2,14 +2,18 @@
 
 use std::time::Duration;
 
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use sqlx::{PgPool, types::Json};
+use sqlx::types::Json;
 
 use super::Orders;
 
 /// A worker is shown as dead when it has sent no heartbeat for this long.
 pub const DEAD_AFTER: Duration = Duration::from_secs(3);
+
+/// A process whose statements on jobs have no answer for this long sends no heartbeats, and is not ready.
+pub const SILENT_AFTER: Duration = Duration::from_secs(2);
 
 /// A model that a worker has loaded, and what for. It is stored in rows: never rename a field.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -25,7 +29,7 @@ pub struct LoadedModel {
 }
 
 /// Records a heartbeat of `worker` with the models that it has loaded, which adds the worker if it is new. Returns what it may do.
-pub async fn beat(db: &PgPool, worker: &str, models: &[LoadedModel]) -> Result<Orders, sqlx::Error> {
+pub async fn beat(db: &Pool, worker: &str, models: &[LoadedModel]) -> Result<Orders, sqlx::Error> {
     sqlx::query_as(
         "with beat as (
              insert into workers (name, models) values ($1, $2) on conflict (name) do update
@@ -54,7 +58,7 @@ pub struct Heartbeat {
 }
 
 /// Finds the last heartbeats of all workers that are in the list of workers or have running jobs.
-pub async fn heartbeats(db: &PgPool) -> Result<Vec<Heartbeat>, sqlx::Error> {
+pub async fn heartbeats(db: &Pool) -> Result<Vec<Heartbeat>, sqlx::Error> {
     sqlx::query_as(
         "select name as worker, seen_at, now() as found_at from workers
          union all
@@ -67,7 +71,7 @@ pub async fn heartbeats(db: &PgPool) -> Result<Vec<Heartbeat>, sqlx::Error> {
 
 /// The last heartbeats of the workers whose names begin with this. Fails or waits whenever no heartbeat could be written
 /// either, because it writes to the same rows.
-pub async fn last_heartbeats(db: &PgPool, name_start: &str) -> Result<Vec<DateTime<Utc>>, sqlx::Error> {
+pub async fn last_heartbeats(db: &Pool, name_start: &str) -> Result<Vec<DateTime<Utc>>, sqlx::Error> {
     sqlx::query_scalar(
         "with touched as (
              update workers set is_draining = is_draining where starts_with(name, $1) returning name, seen_at)
@@ -79,7 +83,7 @@ pub async fn last_heartbeats(db: &PgPool, name_start: &str) -> Result<Vec<DateTi
 }
 
 /// Whether any worker is alive and claims jobs.
-pub async fn any_alive(db: &PgPool) -> Result<bool, sqlx::Error> {
+pub async fn any_alive(db: &Pool) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar(
         "select exists (
              select from workers where seen_at > now() - make_interval(secs => $1) and not is_draining)",
@@ -90,7 +94,7 @@ pub async fn any_alive(db: &PgPool) -> Result<bool, sqlx::Error> {
 }
 
 /// Deletes a worker that has stopped. The jobs that it still held count as lost immediately (see [`super::lost`]).
-pub async fn leave(db: &PgPool, worker: &str) -> Result<(), sqlx::Error> {
+pub async fn leave(db: &Pool, worker: &str) -> Result<(), sqlx::Error> {
     sqlx::query("delete from workers where name = $1").bind(worker).execute(db).await?;
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! Numbers and lists for operators: the jobs of each queue and state, and the workers. `find` lists the jobs of an account.
 
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
-use sqlx::{PgPool, types::Json};
+use sqlx::types::Json;
 
 use crate::JobState;
 
@@ -19,7 +20,7 @@ pub struct QueueDepth {
 }
 
 /// Counts the jobs of each queue and state. Reads the whole table.
-pub async fn queue_depths(db: &PgPool) -> Result<Vec<QueueDepth>, sqlx::Error> {
+pub async fn queue_depths(db: &Pool) -> Result<Vec<QueueDepth>, sqlx::Error> {
     sqlx::query_as(
         "select queue, state, count(*) as n_jobs from jobs group by queue, state order by queue, state",
     )
@@ -43,7 +44,7 @@ pub struct Unended {
 }
 
 /// Counts the jobs that have not ended. Reads only their rows, by the indexes of the claims and the sweeper.
-pub async fn unended(db: &PgPool) -> Result<Vec<Unended>, sqlx::Error> {
+pub async fn unended(db: &Pool) -> Result<Vec<Unended>, sqlx::Error> {
     sqlx::query_as(
         "select queue, operation, state, count(*) as n_jobs,
              greatest(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_s
@@ -119,7 +120,7 @@ impl WorkerRow {
 }
 
 /// All workers. The one with the latest heartbeat comes first.
-pub async fn list_workers(db: &PgPool) -> Result<Vec<WorkerRow>, sqlx::Error> {
+pub async fn list_workers(db: &Pool) -> Result<Vec<WorkerRow>, sqlx::Error> {
     sqlx::query_as(
         "select name, started_at, seen_at, seen_at > now() - make_interval(secs => $1) as is_alive, is_draining,
              (select count(*) from jobs where worker = w.name and state = 'running') as n_jobs, models, models_since

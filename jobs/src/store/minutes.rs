@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
+use sqlx::PgConnection;
 use tokio::time::sleep;
 
 /// The key of an advisory lock, so that only one of several processes counts a minute. The number is arbitrary; no other
@@ -38,7 +39,7 @@ pub struct QueueMinute {
 
 /// Records each minute after its end, for as long as it runs, and at first the minute before. Every process that serves may do
 /// so.
-pub async fn record_minutes(db: PgPool) {
+pub async fn record_minutes(db: Pool) {
     loop {
         let pause = record_minute(&db).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "could not record what happened in the queues in the last minute");
@@ -50,8 +51,11 @@ pub async fn record_minutes(db: PgPool) {
 
 /// Records the last minute unless another process has or is about to, and forgets those of more than a day ago. Returns how
 /// long it is until the next minute can be recorded.
-pub async fn record_minute(db: &PgPool) -> Result<Duration, sqlx::Error> {
-    let mut transaction = db.begin().await?;
+pub async fn record_minute(db: &Pool) -> Result<Duration, sqlx::Error> {
+    db.transaction(|transaction| Box::pin(record(transaction))).await
+}
+
+async fn record(transaction: &mut PgConnection) -> Result<Duration, sqlx::Error> {
     let (minute, is_due, next_s): (DateTime<Utc>, bool, f64) = sqlx::query_as(
         "select minute,
              not exists (select from queue_minutes q where q.minute = last.minute) and pg_try_advisory_xact_lock($1),
@@ -115,12 +119,11 @@ pub async fn record_minute(db: &PgPool) -> Result<Duration, sqlx::Error> {
             .execute(&mut *transaction)
             .await?;
     }
-    transaction.commit().await?;
     Ok(Duration::from_secs_f64(next_s.max(0.0)))
 }
 
 /// The minutes of the last day that were recorded, the oldest first.
-pub async fn recorded_minutes(db: &PgPool) -> Result<Vec<QueueMinute>, sqlx::Error> {
+pub async fn recorded_minutes(db: &Pool) -> Result<Vec<QueueMinute>, sqlx::Error> {
     sqlx::query_as(
         "select minute, queue, n_started, n_ended, n_failed, oldest_wait_ms, audio_s from queue_minutes
          where minute > now() - interval '1 day' and minute <= now() order by minute",

@@ -1,8 +1,9 @@
 //! What operators do to jobs of all accounts, and why jobs failed.
 
 use akhar_accounts::{Action, Actor, ChangeError, audit::Entry};
+use akhar_platform::database::{Pool, transaction};
 use chrono::{DateTime, Utc};
-use sqlx::{Connection as _, PgConnection, PgPool, Postgres, QueryBuilder};
+use sqlx::{PgConnection, Postgres, QueryBuilder};
 use uuid::Uuid;
 
 use crate::{JobId, JobState};
@@ -42,7 +43,7 @@ pub struct FailedAttempt {
 }
 
 /// The failed attempts of a job, in order.
-pub async fn failed_attempts(db: &PgPool, job: JobId) -> Result<Vec<FailedAttempt>, sqlx::Error> {
+pub async fn failed_attempts(db: &Pool, job: JobId) -> Result<Vec<FailedAttempt>, sqlx::Error> {
     sqlx::query_as(
         "select attempt, worker, started_at, ended_at, error from failed_attempts where job_id = $1 order by attempt",
     )
@@ -122,7 +123,7 @@ pub struct JobGroup {
 /// to which it is possible, and at most as many as the limit says, the oldest first. Without a condition that an index has,
 /// it reads the whole table.
 pub async fn count_jobs(
-    db: &PgPool,
+    db: &Pool,
     search: &JobSearch,
     change: Option<(Change, i64)>,
 ) -> Result<Vec<JobGroup>, sqlx::Error> {
@@ -148,7 +149,7 @@ pub async fn count_jobs(
 /// Changes at most `limit` of the jobs that a search selects, the oldest first, as far as that is possible. Returns their
 /// number. Each batch is a transaction.
 pub async fn change_jobs(
-    db: &PgPool,
+    db: &Pool,
     actor: &Actor,
     change: Change,
     search: &JobSearch,
@@ -172,32 +173,41 @@ pub async fn change_jobs(
 
 /// Changes jobs, as far as that is possible, and records it. Returns their number.
 async fn change_batch(
-    db: &PgPool,
-    entry: &Entry<'_>,
+    db: &Pool,
+    entry: &Entry,
     target: &str,
     change: Change,
     batch: &[(JobId, Uuid)],
 ) -> Result<usize, sqlx::Error> {
-    let mut connection = db.acquire().await?;
-    let mut transaction = connection.begin().await?;
-    let mut ended = Vec::new();
-    let n = match change {
-        Change::Retry => retry(&mut transaction, batch).await?,
-        Change::Cancel => {
-            ended = end_within(&mut transaction, &cancellations(batch)).await?;
-            ended.len()
-        }
-        Change::Purge => delete_these(&mut transaction, column(batch, |(id, _)| id.0)).await?.len(),
-    };
-    entry.record(&mut transaction, target, n).await?;
-    transaction.commit().await?;
-    announce_ends(&mut connection, &ended).await;
-    Ok(n)
+    let entry = entry.clone();
+    let target = target.to_owned();
+    let batch = batch.to_vec();
+    db.run(move |db| {
+        Box::pin(async move {
+            let changed = transaction(db, async |db: &mut PgConnection| {
+                let mut ended = Vec::new();
+                let n = match change {
+                    Change::Retry => retry(db, &batch).await?,
+                    Change::Cancel => {
+                        ended = end_within(db, &cancellations(&batch)).await?;
+                        ended.len()
+                    }
+                    Change::Purge => delete_these(db, column(&batch, |(id, _)| id.0)).await?.len(),
+                };
+                entry.record(db, &target, n).await?;
+                Ok::<_, sqlx::Error>((n, ended))
+            });
+            let (n, ended) = changed.await?;
+            announce_ends(db, &ended).await;
+            Ok(n)
+        })
+    })
+    .await
 }
 
 /// The ids of jobs that can be changed, each with its account.
 async fn select(
-    db: &PgPool,
+    db: &Pool,
     change: Change,
     search: &JobSearch,
     limit: usize,
@@ -257,7 +267,7 @@ pub struct ErrorCount {
 }
 
 /// The most frequent errors among the 2,000 jobs that failed last.
-pub async fn errors(db: &PgPool, limit: i64) -> Result<Vec<ErrorCount>, sqlx::Error> {
+pub async fn errors(db: &Pool, limit: i64) -> Result<Vec<ErrorCount>, sqlx::Error> {
     sqlx::query_as(
         "select last_error as error, count(*) as n_jobs, max(ended_at) as last_ended_at
          from (select last_error, ended_at from jobs where state = 'failed' order by id desc limit 2000) as failed

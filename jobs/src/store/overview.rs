@@ -1,8 +1,8 @@
 //! Numbers for the operations page: the load of queues, jobs by state, and what accounts use. Each statement reads a limited
 //! number of rows, so the numbers have upper limits. What ended in a minute and what accounts use include deleted jobs.
 
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::Queue;
@@ -39,7 +39,7 @@ pub struct QueueLoad {
 }
 
 /// What happens in each queue.
-pub async fn queue_loads(db: &PgPool) -> Result<Vec<QueueLoad>, sqlx::Error> {
+pub async fn queue_loads(db: &Pool) -> Result<Vec<QueueLoad>, sqlx::Error> {
     sqlx::query_as(
         "with ended as materialized (
              (select queue, state, ended_at from jobs where ended_at > now() - interval '1 minute'
@@ -92,7 +92,7 @@ pub struct PanjabiTexts {
 }
 
 /// Counts the transcriptions in Panjabi that ended last, of the last day.
-pub async fn panjabi_texts(db: &PgPool) -> Result<PanjabiTexts, sqlx::Error> {
+pub async fn panjabi_texts(db: &Pool) -> Result<PanjabiTexts, sqlx::Error> {
     sqlx::query_as(
         "with ended as materialized (
              select operation, state, parameters, outcome from jobs where ended_at > now() - interval '1 day'
@@ -123,7 +123,7 @@ pub struct StateCounts {
 }
 
 /// Counts the jobs of the states that an operator looks at.
-pub async fn state_counts(db: &PgPool) -> Result<StateCounts, sqlx::Error> {
+pub async fn state_counts(db: &Pool) -> Result<StateCounts, sqlx::Error> {
     sqlx::query_as(
         "select (select count(*) from (select from jobs where state = 'queued' limit $1 + 1) as q) as queued,
              (select count(*) from (select from jobs where state = 'running' limit $1 + 1) as r) as running,
@@ -145,7 +145,7 @@ pub struct Kept {
 }
 
 /// How large the table is. Jobs are not counted if the estimate is far above the number to which they are counted.
-pub async fn kept(db: &PgPool) -> Result<Kept, sqlx::Error> {
+pub async fn kept(db: &Pool) -> Result<Kept, sqlx::Error> {
     sqlx::query_as(
         "with counted as materialized (
              select count(*) as n from (select from jobs order by id limit $1 + 1) as first)
@@ -177,7 +177,7 @@ pub struct AccountUse {
 }
 
 /// What these accounts use.
-pub async fn use_of_accounts(db: &PgPool, accounts: &[Uuid]) -> Result<Vec<AccountUse>, sqlx::Error> {
+pub async fn use_of_accounts(db: &Pool, accounts: &[Uuid]) -> Result<Vec<AccountUse>, sqlx::Error> {
     sqlx::query_as(
         "with waiting as materialized (
              select account_id from jobs where state = 'queued'
@@ -217,7 +217,7 @@ pub struct AccountJobs {
 }
 
 /// The jobs of these accounts that have not ended.
-pub async fn jobs_of_accounts(db: &PgPool, accounts: &[Uuid]) -> Result<Vec<AccountJobs>, sqlx::Error> {
+pub async fn jobs_of_accounts(db: &Pool, accounts: &[Uuid]) -> Result<Vec<AccountJobs>, sqlx::Error> {
     sqlx::query_as(
         "with running as materialized (
              select account_id, count(*) as n from jobs where state = 'running' group by account_id)

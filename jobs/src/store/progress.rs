@@ -1,6 +1,6 @@
 //! Records the progress of a running job, which its document and its events show.
 
-use sqlx::PgPool;
+use akhar_platform::database::Pool;
 
 use crate::{Fence, Segment};
 
@@ -10,7 +10,7 @@ use super::rows::column;
 /// `n_before` is the number of segments before them. Returns `false` if the claim is no longer current; then nothing was
 /// changed. Recording the same segments again is harmless.
 pub async fn note_progress(
-    db: &PgPool,
+    db: &Pool,
     fence: Fence,
     transcribed_s: f64,
     n_before: usize,

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use sqlx::{PgConnection, PgExecutor, PgPool};
+use akhar_platform::database::Pool;
+use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
 use crate::{JobId, NewJob};
@@ -24,13 +25,23 @@ pub struct ReservedUpload {
 /// whose jobs need them. Each counts at least `least_bytes`, so that their number has a bound too. Returns whether it did. A
 /// repetition has no further effect. The row of the account is locked meanwhile, so that no two uploads get the same bytes.
 pub async fn reserve_upload(
-    db: &PgPool,
+    db: &Pool,
     upload: ReservedUpload,
     max_bytes: u64,
     least_bytes: u64,
 ) -> Result<bool, sqlx::Error> {
+    let max_bytes = i64::try_from(max_bytes).unwrap_or(i64::MAX);
+    let least_bytes = i64::try_from(least_bytes).unwrap_or(i64::MAX);
+    db.transaction(move |transaction| Box::pin(reserve(transaction, upload, max_bytes, least_bytes))).await
+}
+
+async fn reserve(
+    transaction: &mut PgConnection,
+    upload: ReservedUpload,
+    max_bytes: i64,
+    least_bytes: i64,
+) -> Result<bool, sqlx::Error> {
     let ReservedUpload { id, account_id, n_bytes } = upload;
-    let mut transaction = db.begin().await?;
     sqlx::query("select from accounts where id = $1 for no key update")
         .bind(account_id)
         .execute(&mut *transaction)
@@ -47,11 +58,10 @@ pub async fn reserve_upload(
     .bind(id)
     .bind(account_id)
     .bind(i64::from(n_bytes))
-    .bind(i64::try_from(max_bytes).unwrap_or(i64::MAX))
-    .bind(i64::try_from(least_bytes).unwrap_or(i64::MAX))
+    .bind(max_bytes)
+    .bind(least_bytes)
     .execute(&mut *transaction)
     .await?;
-    transaction.commit().await?;
     Ok(reserved.rows_affected() == 1)
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use sqlx::{Connection as _, PgConnection, types::Json};
+use akhar_platform::database::transaction;
+use sqlx::{PgConnection, types::Json};
 
 use crate::{JobId, JobUpload, MAX_ATTEMPTS, NewJob, RecordingUrl, UploadObject};
 
@@ -62,12 +63,12 @@ async fn insert_with_reserved(
     mut jobs: Vec<&NewJob>,
     is_flushed: bool,
 ) -> Result<Vec<JobId>, sqlx::Error> {
-    let mut transaction = db.begin().await?;
-    let have_upload = use_reserved_uploads(&mut transaction, &jobs).await?;
-    jobs.retain(|job| job.reserved_upload.is_none() || have_upload.contains(&job.id));
-    let accepted = insert(&mut transaction, &jobs, is_flushed).await?;
-    transaction.commit().await?;
-    Ok(accepted)
+    transaction(db, async |db: &mut PgConnection| {
+        let have_upload = use_reserved_uploads(db, &jobs).await?;
+        jobs.retain(|job| job.reserved_upload.is_none() || have_upload.contains(&job.id));
+        insert(db, &jobs, is_flushed).await
+    })
+    .await
 }
 
 /// Which of these jobs were submitted. Another process, or a connection that was lost, may be submitting one of them at this

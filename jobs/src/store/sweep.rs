@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
 
 use crate::{Fence, JobId, Queue};
 
@@ -46,7 +46,7 @@ const RESERVATION_KEPT: Duration = Duration::from_secs(60 * 60);
 type LostJob = (Fence, bool);
 
 /// Finds running jobs whose worker is one of these and has sent no heartbeat since.
-pub async fn lost(db: &PgPool, silent: &[Heartbeat]) -> Result<Vec<LostJob>, sqlx::Error> {
+pub async fn lost(db: &Pool, silent: &[Heartbeat]) -> Result<Vec<LostJob>, sqlx::Error> {
     let rows = sqlx::query_as(
         "select j.id, j.attempt, j.attempt >= j.max_attempts
          from unnest($1::text[], $2::timestamptz[]) as silent (worker, seen_at)
@@ -65,7 +65,7 @@ pub async fn lost(db: &PgPool, silent: &[Heartbeat]) -> Result<Vec<LostJob>, sql
 
 /// Finds jobs that have run for longer than `quick` or `speech`, by their queue, even if their workers are alive.
 pub async fn overdue(
-    db: &PgPool,
+    db: &Pool,
     clock: &Clock,
     quick: Duration,
     speech: Duration,
@@ -85,7 +85,7 @@ pub async fn overdue(
 }
 
 /// Makes queued jobs due that would wait longer than any delay. The clock gave them this time and was put back since.
-pub async fn make_due(db: &PgPool) -> Result<(), sqlx::Error> {
+pub async fn make_due(db: &Pool) -> Result<(), sqlx::Error> {
     sqlx::query(
         "update jobs set run_at = now() where id in (
              select id from jobs where state = 'queued' and run_at > now() + make_interval(secs => $1)
@@ -106,7 +106,7 @@ fn fenced(rows: Vec<(JobId, i32, bool)>) -> Vec<LostJob> {
 /// the reservations of audio that do not count any more, the audit trail of more than 90 days ago, the groups that have no jobs any more, and the jumps of the clock before all of these. Returns the number of
 /// deleted jobs.
 pub async fn expire(
-    db: &PgPool,
+    db: &Pool,
     clock: &Clock,
     retention: Duration,
     dead_retention: Duration,
@@ -171,7 +171,7 @@ pub async fn expire(
 }
 
 /// Deletes workers that have sent no heartbeat since these.
-pub async fn forget_workers(db: &PgPool, silent: &[Heartbeat]) -> Result<(), sqlx::Error> {
+pub async fn forget_workers(db: &Pool, silent: &[Heartbeat]) -> Result<(), sqlx::Error> {
     sqlx::query(
         "delete from workers w using unnest($1::text[], $2::timestamptz[]) as silent (name, seen_at)
          where w.name = silent.name and w.seen_at = silent.seen_at",

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use sqlx::PgPool;
+use akhar_platform::database::Pool;
+use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::JobId;
@@ -36,9 +37,15 @@ pub struct AudioUsage {
 
 /// Reserves audio for a job, if its account has any left. Until the transaction ends, it keeps the row of the account's day
 /// locked, so that no two jobs get the same time.
-pub async fn reserve_audio(db: &PgPool, reservation: AudioReservation) -> Result<AudioUsage, sqlx::Error> {
+pub async fn reserve_audio(db: &Pool, reservation: AudioReservation) -> Result<AudioUsage, sqlx::Error> {
+    db.transaction(move |transaction| Box::pin(reserve(transaction, reservation))).await
+}
+
+async fn reserve(
+    transaction: &mut PgConnection,
+    reservation: AudioReservation,
+) -> Result<AudioUsage, sqlx::Error> {
     let AudioReservation { job, account_id, seconds, quota_s } = reservation;
-    let mut transaction = db.begin().await?;
     let used_s: f64 = sqlx::query_scalar(
         "insert into audio_usage (account_id, day, seconds) values ($1, (now() at time zone 'utc')::date, 0)
          on conflict (account_id, day) do update set seconds = audio_usage.seconds
@@ -70,7 +77,6 @@ pub async fn reserve_audio(db: &PgPool, reservation: AudioReservation) -> Result
     .bind(quota_s)
     .fetch_one(&mut *transaction)
     .await?;
-    transaction.commit().await?;
     let day_ends_in = Duration::from_secs_f64(left_s.clamp(0.0, 86_400.0));
     Ok(AudioUsage { used_s, reserved_s, is_accepted, day_ends_in })
 }

@@ -1,7 +1,7 @@
 //! Counts the waiting jobs of a queue, by account.
 
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::Queue;
@@ -22,7 +22,7 @@ pub struct WaitingJobs {
 /// Counts the waiting jobs of a queue, by account. Jobs that were also waiting at the time `earlier` are
 /// counted again in [`WaitingJobs::n_earlier`].
 pub async fn waiting(
-    db: &PgPool,
+    db: &Pool,
     queue: Queue,
     earlier: Option<DateTime<Utc>>,
 ) -> Result<Vec<WaitingJobs>, sqlx::Error> {

@@ -5,8 +5,9 @@
 use std::time::Duration;
 
 use akhar_accounts::{Action, Actor, ChangeError};
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
-use sqlx::{FromRow, PgPool, Row as _, postgres::PgRow, types::Json};
+use sqlx::{FromRow, Row as _, postgres::PgRow, types::Json};
 use uuid::Uuid;
 
 use crate::{GroupName, JobId};
@@ -114,7 +115,7 @@ pub struct LeaseLimits {
 
 /// Leases due deliveries, the longest due first. Deliveries that another process is leasing are skipped. Hosts and
 /// accounts with as many running attempts as they may have are left out, so call it again until it returns nothing.
-pub async fn lease_deliveries(db: &PgPool, limits: &LeaseLimits) -> Result<Vec<Delivery>, sqlx::Error> {
+pub async fn lease_deliveries(db: &Pool, limits: &LeaseLimits) -> Result<Vec<Delivery>, sqlx::Error> {
     sqlx::query_as(
         "with candidates as (
              select id, account_id, host, due_at from webhook_deliveries
@@ -163,7 +164,7 @@ pub struct DueDeliveries {
 }
 
 /// Counts the deliveries that are due.
-pub async fn due_deliveries(db: &PgPool) -> Result<DueDeliveries, sqlx::Error> {
+pub async fn due_deliveries(db: &Pool) -> Result<DueDeliveries, sqlx::Error> {
     sqlx::query_as(
         "select count(*) as n, coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as oldest_s from (
              select due_at from webhook_deliveries where state = 'pending' and due_at <= now()
@@ -188,7 +189,7 @@ pub enum Attempted {
 /// Writes the result of an attempt. Returns `false` if the delivery has been leased again or does not exist any more;
 /// then nothing was changed.
 pub async fn settle_delivery(
-    db: &PgPool,
+    db: &Pool,
     delivery: &Delivery,
     attempted: &Attempted,
 ) -> Result<bool, sqlx::Error> {
@@ -215,7 +216,7 @@ pub async fn settle_delivery(
 
 /// Whether the group of a delivery has got no other job since its end. If it has, the delivery is deleted, because the next end of
 /// the group has one of its own.
-pub async fn is_still_ended(db: &PgPool, delivery: &Delivery) -> Result<bool, sqlx::Error> {
+pub async fn is_still_ended(db: &Pool, delivery: &Delivery) -> Result<bool, sqlx::Error> {
     let is_still_ended = sqlx::query_scalar(
         "with withdrawn as (
              delete from webhook_deliveries d using job_groups g
@@ -253,7 +254,7 @@ pub struct ListedDelivery {
 
 /// At most `limit` deliveries with ids before `before`, those of the newest ends first. `None` as the state means every state.
 pub async fn list_deliveries(
-    db: &PgPool,
+    db: &Pool,
     state: Option<DeliveryState>,
     before: Option<Uuid>,
     limit: i64,
@@ -271,49 +272,58 @@ pub async fn list_deliveries(
 }
 
 /// Makes the deliveries with these ids due now, with all attempts before them. Returns the ids of those that exist.
-pub async fn redeliver(db: &PgPool, actor: &Actor, ids: &[Uuid]) -> Result<Vec<Uuid>, ChangeError> {
+pub async fn redeliver(db: &Pool, actor: &Actor, ids: &[Uuid]) -> Result<Vec<Uuid>, ChangeError> {
     let entry = actor.begin(Action::WebhooksRedeliver)?;
-    let mut transaction = db.begin().await?;
-    // The ends of groups before those of jobs, as the end of a job changes them.
-    let redelivered: Vec<Uuid> = sqlx::query_scalar(
-        "update webhook_deliveries set state = 'pending', attempt = 0, due_at = now(), ended_at = null
-         where id in (
-             select id from webhook_deliveries where id = any($1)
-             order by job_id nulls first, account_id, group_name for update)
-         returning id",
-    )
-    .bind(ids)
-    .fetch_all(&mut *transaction)
-    .await?;
-    let search =
-        JobSearch { ids: Some(redelivered.iter().copied().map(JobId).collect()), ..JobSearch::default() };
-    entry.record(&mut transaction, &search.to_string(), redelivered.len()).await?;
-    transaction.commit().await?;
-    Ok(redelivered)
+    let ids = ids.to_vec();
+    db.transaction(move |transaction| {
+        Box::pin(async move {
+            // The ends of groups before those of jobs, as the end of a job changes them.
+            let redelivered: Vec<Uuid> = sqlx::query_scalar(
+                "update webhook_deliveries set state = 'pending', attempt = 0, due_at = now(), ended_at = null
+                 where id in (
+                     select id from webhook_deliveries where id = any($1)
+                     order by job_id nulls first, account_id, group_name for update)
+                 returning id",
+            )
+            .bind(ids)
+            .fetch_all(&mut *transaction)
+            .await?;
+            let of_these = Some(redelivered.iter().copied().map(JobId).collect());
+            let search = JobSearch { ids: of_these, ..JobSearch::default() };
+            entry.record(transaction, &search.to_string(), redelivered.len()).await?;
+            Ok(redelivered)
+        })
+    })
+    .await
 }
 
 /// Makes all dead deliveries due now, but not those that die meanwhile. Returns their number. Those that another statement
 /// has locked are skipped: they are being deleted or redelivered.
-pub async fn redeliver_dead(db: &PgPool, actor: &Actor) -> Result<usize, ChangeError> {
+pub async fn redeliver_dead(db: &Pool, actor: &Actor) -> Result<usize, ChangeError> {
     let entry = actor.begin(Action::WebhooksRedeliver)?;
     let began: DateTime<Utc> = sqlx::query_scalar("select now()").fetch_one(db).await?;
     let mut n = 0;
     loop {
-        let mut transaction = db.begin().await?;
-        let redelivered = sqlx::query(
-            "update webhook_deliveries set state = 'pending', attempt = 0, due_at = now(), ended_at = null
-             where id in (
-                 select id from webhook_deliveries where state = 'dead' and ended_at <= $1
-                 limit $2 for update skip locked)
-             returning id",
-        )
-        .bind(began)
-        .bind(REDELIVERED_AT_ONCE)
-        .fetch_all(&mut *transaction)
-        .await?
-        .len();
-        entry.record(&mut transaction, "all that were given up", redelivered).await?;
-        transaction.commit().await?;
+        let entry = entry.clone();
+        let redelivered = db.transaction(move |transaction| {
+            Box::pin(async move {
+                let redelivered = sqlx::query(
+                    "update webhook_deliveries set state = 'pending', attempt = 0, due_at = now(), ended_at = null
+                     where id in (
+                         select id from webhook_deliveries where state = 'dead' and ended_at <= $1
+                         limit $2 for update skip locked)
+                     returning id",
+                )
+                .bind(began)
+                .bind(REDELIVERED_AT_ONCE)
+                .fetch_all(&mut *transaction)
+                .await?
+                .len();
+                entry.record(transaction, "all that were given up", redelivered).await?;
+                Ok::<_, sqlx::Error>(redelivered)
+            })
+        });
+        let redelivered = redelivered.await?;
         if redelivered == 0 {
             return Ok(n);
         }

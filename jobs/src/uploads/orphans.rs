@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sqlx::PgPool;
+use akhar_platform::database::Pool;
 
 use super::{
     error::UploadStoreError,
@@ -57,7 +57,7 @@ impl Orphans {
 
     /// Lists the store and deletes the objects that were found without a job in an earlier pass, `grace` ago or more,
     /// and still have none. Returns how many. Objects that this program has not written are left alone.
-    pub async fn pass(&mut self, db: &PgPool) -> Result<usize, OrphansError> {
+    pub async fn pass(&mut self, db: &Pool) -> Result<usize, OrphansError> {
         let Some(location) = self.uploads.configured() else { return Ok(0) };
         let names = location.names(MAX_LISTED).await?;
         let objects: Vec<(JobId, String)> =

@@ -45,7 +45,8 @@ pub enum ReadyNeeds {
 #[derive(Debug, Clone, Serialize, Deserialize, DocumentedFields)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// The Postgres database, as `postgres://user:password@host/database`.
+    /// The Postgres database, as `postgres://user:password@host/database`. As for libpq, it may name several hosts
+    /// (`@first,second/`), and `target_session_attrs=read-write` says that the one of them is meant that takes changes.
     /// Unset, `akhar serve` runs a private Postgres, and `akhar keys` and `akhar webhooks` use that one.
     #[serde(skip_serializing)]
     pub database_url: Option<SecretString>,

@@ -3,11 +3,14 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use backon::{BackoffBuilder as _, ExponentialBuilder};
-use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
+use sqlx::postgres::{PgListener, PgPoolOptions};
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
-use super::Database;
+use super::{
+    Database, Servers, check_writable,
+    pool::{ACQUIRE_LIMIT, within},
+};
 
 /// The pauses between attempts to connect. Up to as much is added at random.
 const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
@@ -16,8 +19,11 @@ const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
     .without_max_times()
     .with_jitter();
 
-/// How long a notification may take to arrive.
+/// How long a notification may take to arrive, and any other answer.
 const ECHO_LIMIT: Duration = Duration::from_secs(5);
+
+/// After this time without a notification, the connection is tested.
+const LONGEST_QUIET: Duration = Duration::from_secs(2);
 
 /// How often news is looked for while no notifications arrive.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -52,13 +58,13 @@ impl Database {
     /// Listens on the channels until the returned future is dropped, and calls `on_event` for each event. It uses its
     /// own connection instead of one from the pool, so that no query has to wait for it.
     pub async fn listen(&self, channels: &[&str], mut on_event: impl FnMut(Event<'_>)) {
-        let Some(options) = &self.listener else {
+        let Some(servers) = &self.listener else {
             self.is_notified.store(false, Ordering::Relaxed);
             return poll(&mut on_event).await;
         };
         let mut pauses = PAUSES.build();
         loop {
-            match self.connect_listener(options).await {
+            match self.connect_listener(servers).await {
                 Ok(mut listener) => {
                     pauses = PAUSES.build();
                     let error = self.forward(&mut listener, channels, &mut on_event).await;
@@ -72,19 +78,24 @@ impl Database {
 
     /// Whether a notification arrives that this process sends to itself.
     pub async fn check_notifications(&self) -> Result<bool, sqlx::Error> {
-        let Some(options) = &self.listener else { return Ok(false) };
-        let mut listener = self.connect_listener(options).await?;
+        let Some(servers) = &self.listener else { return Ok(false) };
+        let mut listener = self.connect_listener(servers).await?;
         self.echoes(&mut listener).await
     }
 
-    async fn connect_listener(&self, options: &PgConnectOptions) -> Result<PgListener, sqlx::Error> {
-        let pool = PgPoolOptions::new()
-            .max_connections(1)
-            .max_lifetime(None)
-            .idle_timeout(None)
-            .acquire_timeout(Duration::from_secs(5))
-            .connect_lazy_with(options.clone().application_name(&format!("{} listener", self.name)));
-        PgListener::connect_with(&pool).await
+    async fn connect_listener(&self, servers: &Servers) -> Result<PgListener, sqlx::Error> {
+        let connect = async {
+            let (_, options) = servers.find().await?; // a listener connects by itself
+            let pool = PgPoolOptions::new()
+                .max_connections(1)
+                .max_lifetime(None)
+                .idle_timeout(None)
+                .connect_lazy_with(options.clone().application_name(&format!("{} listener", self.name)));
+            let mut listener = PgListener::connect_with(&pool).await?;
+            listener.eager_reconnect(false);
+            Ok(listener)
+        };
+        within(ACQUIRE_LIMIT, connect).await
     }
 
     /// Forwards notifications until the connection is lost. If none arrive, polls for a while before it tries again.
@@ -112,23 +123,25 @@ impl Database {
                 Err(error) => return error,
             }
         }
-        if let Err(error) = listener.listen_all(channels.iter().copied()).await {
+        if let Err(error) = within(ECHO_LIMIT, listener.listen_all(channels.iter().copied())).await {
             return error;
         }
         self.is_notified.store(true, Ordering::Relaxed);
         on_event(Event::Missed);
         loop {
-            match listener.try_recv().await {
-                Ok(Some(notification)) => {
+            match timeout(LONGEST_QUIET, listener.try_recv()).await {
+                Ok(Ok(Some(notification))) => {
                     let channel = notification.channel();
                     let payload = notification.payload();
                     on_event(Event::Notified { channel, payload });
                 }
-                Ok(None) => {
-                    tracing::info!("listening for notifications again");
-                    on_event(Event::Missed);
+                Ok(Ok(None)) => return sqlx::Error::WorkerCrashed, // the connection was closed
+                Ok(Err(error)) => return error,
+                Err(_) => {
+                    if let Err(error) = within(ECHO_LIMIT, check_writable(&mut *listener)).await {
+                        return error;
+                    }
                 }
-                Err(error) => return error,
             }
         }
     }
@@ -139,11 +152,12 @@ impl Database {
     /// listen: whoever uses that connection next would get the notifications.
     async fn echoes(&self, listener: &mut PgListener) -> Result<bool, sqlx::Error> {
         let backend = || sqlx::query_scalar::<_, i32>("select pg_backend_pid()");
-        if backend().fetch_one(&mut *listener).await? == backend().fetch_one(&self.pool).await? {
+        let of_listener = within(ECHO_LIMIT, backend().fetch_one(&mut *listener)).await?;
+        if of_listener == backend().fetch_one(&self.pool).await? {
             return Ok(false);
         }
         let channel = format!("akhar_echo_{}", Uuid::new_v4().simple());
-        listener.listen(&channel).await?;
+        within(ECHO_LIMIT, listener.listen(&channel)).await?;
         match sqlx::query("select pg_notify($1, '')").bind(&channel).execute(&self.pool).await {
             // The notification came to the connection that sends it, which a pooler lets use that of the listener.
             Err(sqlx::Error::Protocol(_)) => return Ok(false),

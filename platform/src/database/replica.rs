@@ -5,9 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sqlx::PgPool;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
+use super::Pool;
 use crate::metrics;
 
 /// How long the replica may lack something before lists are read from the database itself.
@@ -25,23 +25,23 @@ const APPLIED: &str =
 /// A replica, and whether it is close behind.
 #[derive(Debug)]
 pub(super) struct Replica {
-    pool: PgPool,
+    pool: Pool,
     is_close: AtomicBool,
 }
 
 impl Replica {
     /// A replica to which these connections lead. Does not count as close before [`Self::follow`] has found it so.
-    pub(super) const fn new(pool: PgPool) -> Self {
+    pub(super) const fn new(pool: Pool) -> Self {
         Self { pool, is_close: AtomicBool::new(false) }
     }
 
     /// The connections, if it is close behind.
-    pub(super) fn close(&self) -> Option<&PgPool> {
+    pub(super) fn close(&self) -> Option<&Pool> {
         self.is_close.load(Ordering::Relaxed).then_some(&self.pool)
     }
 
     /// Finds out once a second whether it is close behind the database. Never returns.
-    pub(super) async fn follow(&self, database: &PgPool) {
+    pub(super) async fn follow(&self, database: &Pool) {
         let mut ticks = interval(INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         // The oldest position that it had not applied, and when the database had written as much.
@@ -85,6 +85,6 @@ impl Replica {
     }
 }
 
-async fn position(pool: &PgPool, query: &'static str) -> Result<i64, sqlx::Error> {
+async fn position(pool: &Pool, query: &'static str) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar(query).fetch_one(pool).await
 }

@@ -1,12 +1,12 @@
 //! Deleted jobs: nothing of them is left, their ids and the keys of their requests are free, and counts of use stay right.
 
+use akhar_platform::database::Pool;
 use akhar_platform::database::PrivatePostgres;
 use akhar_tests::{
     Cluster, Form, Stack, free_port, http::send, images::fixture_of, monitor::lines, speech::recording,
     until, uploads::Store,
 };
 use serde_json::json;
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::{operations, violations};
@@ -28,7 +28,7 @@ async fn job_of(request: reqwest::RequestBuilder) -> Uuid {
 /// Everything that is stored: all tables as Postgres dumps them, and all objects.
 async fn stored(stack: &Stack, store: &Store) -> Vec<u8> {
     let (programs, _) = PrivatePostgres::programs(None).expect("the programs of Postgres");
-    let options = stack.db.connect_options();
+    let options = &stack.db.servers().options()[0];
     let dump = tokio::process::Command::new(programs.join("pg_dump"))
         .arg("--host")
         .arg(options.get_socket().expect("a private Postgres has a socket"))
@@ -56,7 +56,7 @@ fn has(bytes: &[u8], text: &str) -> bool {
 }
 
 /// Makes a waiting job one that the service failed to process, as if three attempts had failed.
-async fn fail(db: &PgPool, job: Uuid, error: &str) {
+async fn fail(db: &Pool, job: Uuid, error: &str) {
     sqlx::query(
         "with dead as (
              update jobs set state = 'failed', outcome = '{\"kind\": \"failed\"}', ended_at = now(), last_error = $2

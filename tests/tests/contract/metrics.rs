@@ -18,6 +18,7 @@ use akhar_tests::{
     until,
 };
 use serde_json::json;
+use sqlx::Connection as _;
 
 use super::operations;
 
@@ -144,7 +145,8 @@ async fn webhooks_that_are_due_are_measured() {
         select id, account_id, 'https://receiver.example', now() + interval '1 second' from jobs where id = $1";
     sqlx::query(due).bind(job).execute(&stack.db).await.expect("a delivery");
     // No process attempts a delivery that another one has locked.
-    let mut holder = stack.db.begin().await.expect("a transaction");
+    let mut of_holder = stack.db.servers().connect().await.expect("a connection");
+    let mut holder = of_holder.begin().await.expect("a transaction");
     sqlx::query("select from webhook_deliveries for update").execute(&mut *holder).await.expect("a lock");
     until("a webhook is due", async || {
         let text = metrics(&stack.api).await;

@@ -32,7 +32,7 @@ fn page() -> String {
 async fn treat(title: &str, stack: &Stack, written: &[(&str, &str)]) {
     let mut environment = stack.environment().to_vec();
     environment.retain(|(name, _)| name != "AKHAR_DATABASE_URL");
-    environment.push(("AKHAR_DATABASE_URL".to_owned(), url(&stack.db.connect_options())));
+    environment.push(("AKHAR_DATABASE_URL".to_owned(), url(&stack.db.servers().options()[0])));
     treat_with(title, (&stack.base, &stack.key), &environment, written).await;
 }
 
@@ -177,7 +177,7 @@ async fn an_account_floods_a_queue_and_a_lock_is_held() {
     for _ in 0..4 {
         submit(&stack, &press).await;
     }
-    let address = url(&stack.db.connect_options());
+    let address = url(&stack.db.servers().options()[0]);
     let mut holder = PgConnection::connect(&address).await.expect("it answers");
     sqlx::raw_sql("begin; lock table ops_sessions").execute(&mut holder).await.expect("a lock");
     let holder_pid: i32 =

@@ -6,6 +6,7 @@ use akhar_jobs::{
     NewJob,
     store::{self, Clock, ClockJump},
 };
+use akhar_platform::database::Pool;
 use akhar_tests::{
     Cluster, Form, Stack,
     clock::{make_clock_movable, move_clock},
@@ -13,10 +14,7 @@ use akhar_tests::{
     speech::recording,
     until,
 };
-use sqlx::{
-    PgPool,
-    types::chrono::{DateTime, Utc},
-};
+use sqlx::types::chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::{
@@ -28,7 +26,7 @@ use crate::{
 const N_BEATS: usize = 3;
 
 /// Waits until the only worker has swept.
-async fn worker_sweeps(db: &PgPool) {
+async fn worker_sweeps(db: &Pool) {
     let seen_at = async || -> String {
         sqlx::query_scalar("select seen_at::text from workers").fetch_one(db).await.expect("one worker")
     };
@@ -40,7 +38,7 @@ async fn worker_sweeps(db: &PgPool) {
 
 #[tokio::test]
 async fn a_jump_is_no_time_for_a_job_with_a_retention_of_its_own() {
-    let db = PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers");
+    let db = Pool::new(Cluster::shared().database().await.into(), 10);
     let minute = Duration::from_secs(60);
     for retain_s in [60, 7000, 80_000] {
         insert(&db, &[&NewJob { retain_s: Some(retain_s), ..new_job(true) }]).await;

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use akhar_jobs::{Fence, JobId, store};
+use akhar_platform::database::Pool;
 use akhar_tests::{Form, Held, Seam, Stack, http::send, load::Load, until};
 use rustix::process::Signal;
-use sqlx::PgPool;
+use sqlx::Connection as _;
 use tokio::time::interval;
 use uuid::Uuid;
 
@@ -112,7 +113,7 @@ async fn an_announcement_that_is_lost_is_not_missed() {
 }
 
 /// Ends all listening connections. Returns how many there were.
-async fn disconnect_listeners(db: &PgPool) -> i64 {
+async fn disconnect_listeners(db: &Pool) -> i64 {
     sqlx::query_scalar(
         "select count(pg_terminate_backend(pid)) from pg_stat_activity
          where datname = current_database() and application_name like '% listener'",
@@ -156,11 +157,11 @@ async fn n_jobs_of_dead_workers(stack: &Stack) -> i64 {
         .expect("a count")
 }
 
-async fn count_ends(db: &PgPool) -> i64 {
+async fn count_ends(db: &Pool) -> i64 {
     count(db, "select count(*) from ends").await
 }
 
-async fn count(db: &PgPool, query: &'static str) -> i64 {
+async fn count(db: &Pool, query: &'static str) -> i64 {
     sqlx::query_scalar(query).fetch_one(db).await.expect(query)
 }
 
@@ -180,7 +181,8 @@ async fn workers_whose_heartbeats_do_not_arrive_do_not_declare_each_other_dead()
     stack.add_worker().await;
     // The lock keeps all heartbeats from being written. The same happens when Postgres does not respond, or
     // when heartbeats wait for a connection after a restart.
-    let mut locking = stack.db.begin().await.expect("a transaction");
+    let mut of_locking = stack.db.servers().connect().await.expect("a connection");
+    let mut locking = of_locking.begin().await.expect("a transaction");
     sqlx::query("lock table workers in share mode").execute(&mut *locking).await.expect("a lock");
     living.abort();
     until("no heartbeat has arrived for six seconds", async || {

@@ -15,6 +15,7 @@ use akhar_jobs::{
     store::{self, Ending, Guard},
 };
 use akhar_platform::database::Database;
+use akhar_platform::database::Pool;
 use akhar_tests::Cluster;
 use futures::future::join_all;
 use proptest::{
@@ -22,7 +23,6 @@ use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},
 };
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::queue::new_job;
@@ -53,7 +53,7 @@ fn command() -> impl Strategy<Value = Command> {
 
 /// A queue with the processes that submit to it.
 struct Harness {
-    db: PgPool,
+    db: Pool,
     processes: [Submissions; N_PROCESSES],
     accounts: [Uuid; N_ACCOUNTS],
     /// The waiting jobs, each with the number of jobs of each account that were claimed since it was submitted.
@@ -63,7 +63,7 @@ struct Harness {
 impl Harness {
     async fn new() -> Self {
         let options = Cluster::shared().database().await;
-        let db = Database::connect("akhar-test", &options, 8).await.expect("it answers").pool;
+        let db = Database::connect("akhar-test", options.clone().into(), 8).await.expect("it answers").pool;
         let start = || Submissions::start(&db, &Admission::new(i64::MAX));
         let processes = [start(), start()];
         Self { db, processes, accounts: std::array::from_fn(|_| Uuid::now_v7()), waiting: HashMap::new() }

@@ -7,7 +7,7 @@ use akhar_jobs::{
     backend::{Admission, Submissions},
     store::{self, Change, Ending, Guard, JobSearch, Requeue},
 };
-use akhar_platform::database::Database;
+use akhar_platform::database::{Database, Pool};
 use akhar_tests::{
     Answer, Cluster, Form, Stack,
     http::send,
@@ -15,7 +15,7 @@ use akhar_tests::{
     speech::{recording, silence, wav},
     until,
 };
-use sqlx::{PgConnection, PgPool};
+use sqlx::{Connection as _, PgConnection};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
@@ -224,8 +224,8 @@ async fn a_claim_leaves_out_accounts_and_large_uploads_that_have_all_their_place
     assert_eq!(claimed.len(), 4, "the others");
 }
 
-async fn database() -> PgPool {
-    PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers")
+async fn database() -> Pool {
+    Pool::new(Cluster::shared().database().await.into(), 10)
 }
 
 #[tokio::test]
@@ -246,12 +246,12 @@ fn jobs(account_id: Uuid, n: usize, asynchronous: bool) -> Vec<NewJob> {
     (0..n).map(|_| NewJob { account_id, ..new_job(asynchronous) }).collect()
 }
 
-async fn insert(db: &PgPool, jobs: &[NewJob]) {
+async fn insert(db: &Pool, jobs: &[NewJob]) {
     crate::queue::insert(db, &jobs.iter().collect::<Vec<_>>()).await;
 }
 
 /// The positions of the accounts of the jobs that are claimed next, one after another.
-async fn next_claimed(db: &PgPool, accounts: &[Uuid], n: usize) -> Vec<usize> {
+async fn next_claimed(db: &Pool, accounts: &[Uuid], n: usize) -> Vec<usize> {
     let mut order = Vec::new();
     for _ in 0..n {
         let claimed = store::claim(db, "a", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
@@ -329,16 +329,19 @@ async fn a_job_that_an_operator_returns_to_its_queue_gets_a_new_turn() {
 #[tokio::test]
 async fn the_turn_of_a_job_is_found_without_the_jobs_that_were_claimed_and_those_of_other_accounts() {
     let options = Cluster::shared().database().await;
-    let db = Database::connect("akhar-test", &options, 8).await.expect("it answers").pool;
+    let db = Database::connect("akhar-test", options.clone().into(), 8).await.expect("it answers").pool;
     let accounts = [Uuid::now_v7(), Uuid::now_v7()];
-    let mut snapshot = db.begin_with("begin isolation level repeatable read").await.expect("a transaction");
+    let mut of_snapshot = db.servers().connect().await.expect("a connection");
+    let mut snapshot =
+        of_snapshot.begin_with("begin isolation level repeatable read").await.expect("a transaction");
     sqlx::query("select count(*) from jobs").execute(&mut *snapshot).await.expect("a snapshot");
     insert(&db, &jobs(accounts[0], 100, false)).await;
     next_claimed(&db, &accounts, 100).await;
     insert(&db, &jobs(accounts[1], 100, false)).await;
     insert(&db, &jobs(accounts[0], 2, false)).await;
     let new = jobs(accounts[0], 1, false);
-    let mut transaction = db.begin().await.expect("a transaction"); // its counts are reported at its end
+    let mut of_transaction = db.servers().connect().await.expect("a connection");
+    let mut transaction = of_transaction.begin().await.expect("a transaction"); // its counts are reported at its end
     let before = n_read(&mut transaction).await;
     store::submit(&mut transaction, &[&new[0]]).await.expect("a write");
     let submitted = n_read(&mut transaction).await;
@@ -408,7 +411,7 @@ async fn a_claim_of_many_jobs_takes_an_old_asynchronous_job_once() {
 async fn a_large_upload_survives_a_crash_while_its_caller_waits() {
     let cluster = Cluster::own();
     cluster.flush_late().await;
-    let db = PgPool::connect_with(cluster.database().await).await.expect("it answers");
+    let db = Pool::new(cluster.database().await.into(), 10);
     let submissions = Submissions::start(&db, &Admission::new(100));
     let small = new_job(false);
     let mut large = new_job(false);

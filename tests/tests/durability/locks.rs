@@ -8,9 +8,9 @@ use akhar_jobs::{
     store::{self, Attempted, Change, Ended, Ending, Guard, JobSearch, LeaseLimits, Requeue},
 };
 use akhar_platform::database::Database;
+use akhar_platform::database::Pool;
 use akhar_tests::{Cluster, ops::actor};
 use futures::future::{BoxFuture, FutureExt as _, join_all};
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::queue::new_job;
@@ -39,7 +39,7 @@ const ENDED_GROUPS: &str =
 type Running<'a> = BoxFuture<'a, Result<u64, sqlx::Error>>;
 
 /// The jobs in one state, with the numbers of their claims.
-async fn jobs_in(db: &PgPool, state: &str) -> Vec<Fence> {
+async fn jobs_in(db: &Pool, state: &str) -> Vec<Fence> {
     let query = "select id, attempt from jobs where state = $1 order by id desc limit 40";
     let rows: Vec<(Uuid, i32)> = sqlx::query_as(query).bind(state).fetch_all(db).await.expect("rows");
     rows.into_iter().map(|(job, attempt)| Fence { job: JobId(job), attempt }).collect()
@@ -49,17 +49,17 @@ fn reversed<T: Clone>(items: &[T]) -> Vec<T> {
     items.iter().rev().cloned().collect()
 }
 
-fn submit(db: &PgPool, jobs: Vec<NewJob>) -> Running<'_> {
+fn submit(db: &Pool, jobs: Vec<NewJob>) -> Running<'_> {
     async move { akhar_tests::queue::submit(db, &jobs.iter().collect::<Vec<_>>()).await.map(|_| 0) }.boxed()
 }
 
-fn claim<'a>(db: &'a PgPool, worker: &'a str) -> Running<'a> {
+fn claim<'a>(db: &'a Pool, worker: &'a str) -> Running<'a> {
     async move { store::claim(db, worker, &[FreePlaces::any(Queue::Quick, N_JOBS / 2)]).await.map(|_| 0) }
         .boxed()
 }
 
 /// Ends running jobs, and cancels queued ones.
-fn end(db: &PgPool, account_id: Uuid, running: Vec<Fence>, queued: Vec<Fence>) -> Running<'_> {
+fn end(db: &Pool, account_id: Uuid, running: Vec<Fence>, queued: Vec<Fence>) -> Running<'_> {
     // Every third running job is cancelled.
     let of_running = |(n, fence): (usize, Fence)| match n % 3 {
         0 => Guard::Unended { job: fence.job, account_id },
@@ -81,18 +81,18 @@ fn end(db: &PgPool, account_id: Uuid, running: Vec<Fence>, queued: Vec<Fence>) -
     async move { akhar_tests::queue::end(db, &endings).await.map(|_| 0) }.boxed()
 }
 
-fn requeue(db: &PgPool, running: Vec<Fence>) -> Running<'_> {
+fn requeue(db: &Pool, running: Vec<Fence>) -> Running<'_> {
     let of = |fence| Requeue { fence, is_spent: true, delay: Duration::ZERO, error: "a test".to_owned() };
     let requeues: Vec<_> = running.into_iter().map(of).collect();
     async move { store::requeue(db, &requeues).await.map(|_| 0) }.boxed()
 }
 
-fn acknowledge(db: &PgPool, job: JobId) -> Running<'_> {
+fn acknowledge(db: &Pool, job: JobId) -> Running<'_> {
     async move { store::acknowledge(db, job).await.map(|_| 0) }.boxed()
 }
 
 /// Leases webhooks, and gives up those that are to be sent.
-fn attempt_webhooks(db: &PgPool) -> Running<'_> {
+fn attempt_webhooks(db: &Pool) -> Running<'_> {
     let limits = LeaseLimits { n_free: 40, per_host: 40, per_account: 40, ..LeaseLimits::default() };
     async move {
         for delivery in store::lease_deliveries(db, &limits).await? {
@@ -113,7 +113,7 @@ fn database(error: ChangeError) -> sqlx::Error {
     }
 }
 
-fn redeliver(db: &PgPool) -> Running<'_> {
+fn redeliver(db: &Pool) -> Running<'_> {
     async move {
         store::redeliver_dead(db, &actor()).await.map_err(database)?;
         Ok(0)
@@ -122,7 +122,7 @@ fn redeliver(db: &PgPool) -> Running<'_> {
 }
 
 /// Returns jobs that the service failed to process to their queues, as an operator does.
-fn retry(db: &PgPool) -> Running<'_> {
+fn retry(db: &Pool) -> Running<'_> {
     async move {
         let search = JobSearch::default();
         store::change_jobs(db, &actor(), Change::Retry, &search, N_JOBS / 4).await.map_err(database)?;
@@ -132,7 +132,7 @@ fn retry(db: &PgPool) -> Running<'_> {
 }
 
 /// Deletes jobs that have ended, each as its caller does.
-fn delete(db: &PgPool, account_id: Uuid, ended: Vec<Fence>) -> Running<'_> {
+fn delete(db: &Pool, account_id: Uuid, ended: Vec<Fence>) -> Running<'_> {
     async move {
         let mut n_deleted = 0;
         for fence in ended {
@@ -143,7 +143,7 @@ fn delete(db: &PgPool, account_id: Uuid, ended: Vec<Fence>) -> Running<'_> {
     .boxed()
 }
 
-fn expire(db: &PgPool) -> Running<'_> {
+fn expire(db: &Pool) -> Running<'_> {
     async move {
         let now = sqlx::query_scalar("select now()").fetch_one(db).await?;
         let clock = store::clock(db, now).await?;
@@ -156,7 +156,7 @@ fn expire(db: &PgPool) -> Running<'_> {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_statement_of_the_queue_deadlocks_with_another() {
     let options = Cluster::shared().database().await;
-    let database = Database::connect("akhar-test", &options, 32).await.expect("it answers");
+    let database = Database::connect("akhar-test", options.clone().into(), 32).await.expect("it answers");
     let (db, account_id) = (&database.pool, Uuid::now_v7());
     let accounts = [account_id, Uuid::now_v7()];
     let mut n_deleted = 0;

@@ -31,6 +31,7 @@ use akhar_jobs::{
     Fence, FreePlaces, Outcome, Prediction, Queue, Timing,
     store::{self, Ending, Guard},
 };
+use akhar_platform::database::Pool;
 use akhar_tests::{
     Form, Stack,
     ends::record_ends,
@@ -38,7 +39,6 @@ use akhar_tests::{
     images::{Fixture, fixture_of},
     load::Sent,
 };
-use sqlx::PgPool;
 use uuid::Uuid;
 
 fn digit() -> Fixture {
@@ -74,13 +74,13 @@ const INVALID_ROWS: &str = "select count(*) from jobs where not coalesce(
     and (state in ('queued', 'running') or upload is null and recording_url is null or outcome->>'kind' = 'failed'), false)";
 
 /// Claims one job of the quick queue for `worker`. `None` if no job is due.
-async fn claim(db: &PgPool, worker: &str) -> Option<Fence> {
+async fn claim(db: &Pool, worker: &str) -> Option<Fence> {
     let claimed = store::claim(db, worker, &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
     claimed.first().map(|claimed| claimed.fence)
 }
 
 /// Ends a claimed job with this label as its answer. Returns whether the write changed the job.
-async fn end(db: &PgPool, fence: Fence, label: &str) -> bool {
+async fn end(db: &Pool, fence: Fence, label: &str) -> bool {
     let predictions = vec![Prediction { label: label.to_owned(), score: 1.0 }];
     let outcome = Some(Outcome::Predictions { predictions });
     let ending = Ending {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use akhar_tests::{Cluster, Stack, images::fixture_of, process::command, root, stack::base_environment};
-use sqlx::{Connection as _, PgConnection, PgPool, migrate::Migrator, postgres::PgConnectOptions};
+use sqlx::{Connection as _, PgConnection, migrate::Migrator, postgres::PgConnectOptions};
 
 /// The migrations of the earlier version.
 const EARLIER: [&str; 3] = ["0001_jobs.sql", "0002_artifacts.sql", "0003_progress.sql"];
@@ -38,10 +38,10 @@ async fn earlier_database() -> PgConnectOptions {
     for name in EARLIER {
         fs::copy(root().join("migrations/sql").join(name), folder.join(name)).expect("a migration");
     }
-    let db = PgPool::connect_with(options.clone()).await.expect("it answers");
-    Migrator::new(folder.as_path()).await.expect("migrations").run(&db).await.expect("they apply");
-    sqlx::raw_sql(JOBS).execute(&db).await.expect("jobs");
-    db.close().await;
+    let mut db = PgConnection::connect_with(&options).await.expect("it answers");
+    Migrator::new(folder.as_path()).await.expect("migrations").run(&mut db).await.expect("they apply");
+    sqlx::raw_sql(JOBS).execute(&mut db).await.expect("jobs");
+    db.close().await.expect("it answers");
     options
 }
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use akhar_jobs::store::{self, QueueMinute};
+use akhar_platform::database::Pool;
 use akhar_tests::Cluster;
 use futures::future::try_join_all;
-use sqlx::PgPool;
 
 /// Jobs of two minutes: of the last one that has ended, and of the next in case that ends while the test runs. Each has the
 /// times of its creation, start and end, in seconds from the start of the minute.
@@ -40,13 +40,13 @@ const JOBS: &str = "
     insert into deleted_jobs (id, account_id, operation, queue, state, created_at, started_at, ended_at)
     select gen_random_uuid(), gen_random_uuid(), 'test', 'quick', 'succeeded', at, at, at from minutes";
 
-async fn minutes(db: &PgPool) -> Vec<QueueMinute> {
+async fn minutes(db: &Pool) -> Vec<QueueMinute> {
     store::recorded_minutes(db).await.expect("minutes")
 }
 
 #[tokio::test]
 async fn several_processes_record_a_minute_once_with_what_happened_in_it() {
-    let db = PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers");
+    let db = Pool::new(Cluster::shared().database().await.into(), 10);
     sqlx::query(JOBS).execute(&db).await.expect("jobs");
     sqlx::query(
         "insert into queue_minutes select now() - make_interval(hours => hours), 'quick', 0, 0, 0, 0, 0

@@ -2,8 +2,8 @@
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
+use akhar_platform::database::Pool;
 use akhar_tests::{Cluster, Form, Stack, load::Load, until};
-use sqlx::PgPool;
 
 use crate::{digit, every_job_ended_once, record_ends, statuses};
 
@@ -16,7 +16,7 @@ async fn a_replica_that_takes_over_has_every_acknowledged_job() {
         Stack::with().on(&primary).socket(&address).workers(2).set("AKHAR_QUICK_WAIT_S", 20).start().await;
     record_ends(&stack.db).await;
     let replica = primary.replica().await;
-    let database = stack.db.connect_options().get_database().expect("a database").to_owned();
+    let database = stack.db.servers().options()[0].get_database().expect("a database").to_owned();
     let image = digit();
     let asynchronous =
         stack.post(image.operation, &Form::upload(&image.bytes)).header("prefer", "respond-async");
@@ -26,7 +26,7 @@ async fn a_replica_that_takes_over_has_every_acknowledged_job() {
     primary.kill().await;
     replica.promote().await;
     point(&address, replica.socket());
-    stack.db = PgPool::connect_lazy_with(replica.options().database(&database));
+    stack.db = Pool::new(replica.options().database(&database).into(), 10);
     let n = until("the replica answers", async || Some(n_ended(&stack.db).await).filter(|n| *n > 0)).await;
     until("jobs end again", async || (n_ended(&stack.db).await > n + 50).then_some(())).await;
     let (submitted, answered) = (submitting.stop().await, waiting.stop().await);
@@ -45,7 +45,7 @@ async fn a_replica_that_takes_over_has_every_acknowledged_job() {
     assert_eq!(usize::try_from(succeeded), Ok(acknowledged.len()), "acknowledged jobs were lost");
 }
 
-async fn n_ended(db: &PgPool) -> i64 {
+async fn n_ended(db: &Pool) -> i64 {
     sqlx::query_scalar("select count(*) from ends").fetch_one(db).await.unwrap_or_default()
 }
 

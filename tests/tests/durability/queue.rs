@@ -16,21 +16,22 @@ use akhar_jobs::{
     fair_share::Limit,
     store::{self, Requeue, Submitted},
 };
+use akhar_platform::database::Pool;
 use akhar_tests::{Cluster, Stack, until};
 use futures::future::join_all;
-use sqlx::{PgPool, postgres::PgListener};
+use sqlx::{Connection as _, PgPool, postgres::PgListener};
 use uuid::Uuid;
 
 use crate::{claim, digit, end, submit};
 
 /// The running jobs, as a sweeper finds them that takes every worker for dead.
-async fn lost(db: &PgPool) -> Vec<(Fence, bool)> {
+async fn lost(db: &Pool) -> Vec<(Fence, bool)> {
     let heartbeats = store::heartbeats(db).await.expect("heartbeats");
     store::lost(db, &heartbeats).await.expect("a sweep")
 }
 
-async fn database() -> PgPool {
-    PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers")
+async fn database() -> Pool {
+    Pool::new(Cluster::shared().database().await.into(), 10)
 }
 
 pub(crate) fn new_job(asynchronous: bool) -> NewJob {
@@ -54,12 +55,12 @@ pub(crate) fn new_job(asynchronous: bool) -> NewJob {
 }
 
 /// Inserts jobs.
-pub(crate) async fn insert(db: &PgPool, jobs: &[&NewJob]) -> Vec<Submitted> {
+pub(crate) async fn insert(db: &Pool, jobs: &[&NewJob]) -> Vec<Submitted> {
     akhar_tests::queue::submit(db, jobs).await.expect("a write")
 }
 
 /// The number of waiting jobs of the quick queue.
-async fn n_waiting(db: &PgPool) -> i64 {
+async fn n_waiting(db: &Pool) -> i64 {
     let counted = store::waiting(db, Queue::Quick, None).await.expect("a count");
     counted.iter().map(|of_account| of_account.n).sum()
 }
@@ -217,7 +218,8 @@ async fn a_full_queue_refuses_no_job_whose_statement_is_not_committed_yet() {
     assert!(matches!(submissions.submit(new_job(false).into()).await, Ok(Submitted::Accepted)));
     for is_committed in [true, false] {
         let job = Arc::new(new_job(false));
-        let mut first = db.begin().await.expect("a transaction");
+        let mut of_first = db.servers().connect().await.expect("a connection");
+        let mut first = of_first.begin().await.expect("a transaction");
         store::submit(&mut first, &[&*job]).await.expect("a write");
         let again = tokio::spawn({
             let submissions = submissions.clone();
@@ -316,7 +318,10 @@ async fn the_end_of_each_job_of_a_cancelled_group_is_announced() {
     // The ids of more jobs than fit into a notification.
     let jobs: Vec<NewJob> = (0..3 * store::MAX_ENDINGS).map(|_| job()).collect();
     insert(&db, &jobs.iter().collect::<Vec<_>>()).await;
-    let mut listener = PgListener::connect_with(&db).await.expect("a connection");
+    let mut listener =
+        PgListener::connect_with(&PgPool::connect_lazy_with(db.servers().options()[0].clone()))
+            .await
+            .expect("a connection");
     listener.listen(store::JOBS_ENDED).await.expect("it listens");
 
     let cancelled = store::cancel_group(&db, account_id, &group).await.expect("a write");

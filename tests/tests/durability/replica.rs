@@ -1,8 +1,8 @@
 //! Lists are read from a replica while it is close behind.
 
+use akhar_platform::database::Pool;
 use akhar_tests::{Cluster, Form, Stack, cluster, http::send, until};
 use rustix::process::Signal;
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::digit;
@@ -13,10 +13,10 @@ async fn lists_are_read_from_a_replica_while_it_is_close_behind() {
     let stack = Stack::with().on(&primary).start().await;
     let replica = primary.replica().await;
     primary.configure(&[("synchronous_standby_names", "")]).await;
-    let database = stack.db.connect_options().get_database().expect("a database").to_owned();
+    let database = stack.db.servers().options()[0].get_database().expect("a database").to_owned();
     let options = replica.options().database(&database);
     let url = cluster::url(&options);
-    let on_replica = PgPool::connect_lazy_with(options);
+    let on_replica = Pool::new(options.into(), 10);
     let (api, base) = stack.start_api_with(&[("AKHAR_DATABASE_READ_URL".to_owned(), url.clone())]).await;
     let jobs =
         async || send(stack.request("GET", &format!("{base}/v1/jobs?limit=1"))).await.json()["jobs"].clone();

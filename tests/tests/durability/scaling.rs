@@ -2,9 +2,10 @@
 
 use std::{fs, path::Path, time::Duration};
 
+use akhar_platform::database::Pool;
 use akhar_tests::{Form, Stack, http::send, load::Load, until};
 use rustix::process::Signal;
-use sqlx::{AssertSqlSafe, PgPool};
+use sqlx::AssertSqlSafe;
 
 use crate::{digit, every_job_ended_once, record_ends, statuses};
 
@@ -48,7 +49,7 @@ async fn workers_scaled_to_zero_and_back_lose_and_refuse_no_request() {
     every_job_ended_once(&stack).await;
 }
 
-async fn n_ended(db: &PgPool) -> i64 {
+async fn n_ended(db: &Pool) -> i64 {
     sqlx::query_scalar("select count(*) from ends").fetch_one(db).await.expect("a count")
 }
 

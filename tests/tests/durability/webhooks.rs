@@ -4,8 +4,8 @@ use akhar_jobs::{
     FreePlaces, GroupName, NewJob, Outcome, Queue,
     store::{self, Attempted, Delivery, Ending, Guard, LeaseLimits},
 };
+use akhar_platform::database::Pool;
 use akhar_tests::{Cluster, Form, Seam, Stack, http::send, ops::actor, until, webhooks::Receiver};
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use crate::{
@@ -134,7 +134,7 @@ async fn the_webhook_of_a_group_is_that_of_its_last_end_whichever_process_dies()
 }
 
 /// Makes jobs of one account that have ended, with webhooks of these hosts.
-async fn end_jobs(db: &PgPool, account_id: Uuid, hosts: &[&str]) {
+async fn end_jobs(db: &Pool, account_id: Uuid, hosts: &[&str]) {
     for host in hosts {
         let webhook_url = Some(format!("https://{host}/a/b?c").into());
         insert(db, &[&NewJob { account_id, webhook_url, ..new_job(true) }]).await;
@@ -154,7 +154,7 @@ async fn end_jobs(db: &PgPool, account_id: Uuid, hosts: &[&str]) {
 
 #[tokio::test]
 async fn processes_share_due_webhooks_and_a_late_result_changes_nothing() {
-    let db = PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers");
+    let db = Pool::new(Cluster::shared().database().await.into(), 10);
     let (one, other) = (Uuid::now_v7(), Uuid::now_v7());
     end_jobs(&db, one, &["a.example", "a.example", "a.example", "b.example:8443"]).await;
     end_jobs(&db, other, &["c.example"]).await;

@@ -54,12 +54,12 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ),
     ("akhar-api", &["akhar-accounts", "akhar-client", "akhar-jobs", "akhar-platform"]),
     ("akhar-worker", &["akhar-accounts", "akhar-jobs", "akhar-inference", "akhar-platform"]),
-    ("akhar-accounts", &[]),
+    ("akhar-accounts", &["akhar-platform"]),
     ("akhar-client", &[]),
-    ("akhar-jobs", &["akhar-accounts"]),
+    ("akhar-jobs", &["akhar-accounts", "akhar-platform"]),
     ("akhar-inference", &[]),
     ("akhar-platform", &[]),
-    ("akhar-migrations", &[]),
+    ("akhar-migrations", &["akhar-platform"]),
 ];
 
 #[test]

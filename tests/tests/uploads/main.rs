@@ -9,6 +9,7 @@ use akhar_jobs::{
     backend::{Admission, Submissions},
     uploads::{FetchError, Orphans, S3Access, UploadStore},
 };
+use akhar_platform::database::Pool;
 use akhar_tests::{
     Cluster, Form, Seam, Stack,
     hostile::{HostileProxy, Hostility},
@@ -19,7 +20,6 @@ use akhar_tests::{
     stack::base_environment,
     uploads::{S3Server, Store},
 };
-use sqlx::PgPool;
 use uuid::Uuid;
 
 fn digit() -> Fixture {
@@ -226,7 +226,7 @@ async fn an_upload_that_was_damaged_on_its_way_is_read_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_object_without_a_job_is_found_and_deleted_and_others_are_not() {
-    let db = PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers");
+    let db = Pool::new(Cluster::shared().database().await.into(), 10);
     let store = Store::folder(Cluster::shared().folder());
     let uploads = UploadStore::open(&store.address(), 0, || Err("no bucket".to_owned())).expect("a store");
     let upload = || Upload { media_type: MediaType::Png, bytes: digit().bytes.into() };

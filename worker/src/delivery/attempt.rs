@@ -13,12 +13,12 @@ use akhar_jobs::{
     store::{self, Claimed, Ending, Guard, Requeue},
     uploads::UploadStore,
 };
+use akhar_platform::database::Pool;
 use akhar_platform::{
     reload::LiveConfig,
     shutdown::Shutdown,
     telemetry::traces::{self, Messaging},
 };
-use sqlx::PgPool;
 use tokio::{sync::watch, time::MissedTickBehavior};
 use tokio_util::{
     sync::CancellationToken,
@@ -50,7 +50,7 @@ const TO_GO_ON: Duration = Duration::from_secs(1);
 /// What every attempt needs.
 pub(crate) struct Attempts {
     /// Takes the writes of progress, which need not be flushed to disk.
-    pub(crate) db: PgPool,
+    pub(crate) db: Pool,
     pub(crate) endings: Endings,
     pub(crate) uploads: UploadStore,
     pub(crate) downloads: Arc<Downloads>,

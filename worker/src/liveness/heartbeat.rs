@@ -2,8 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use akhar_jobs::{backend::HeldByQueue, store};
-use sqlx::PgPool;
+use akhar_jobs::{
+    backend::{HeldByQueue, statement_without_answer},
+    store::{self, SILENT_AFTER},
+};
+use akhar_platform::database::Pool;
 use tokio::{
     sync::watch,
     time::{Instant, MissedTickBehavior, interval},
@@ -19,14 +22,14 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const MAX_GAP: Duration = Duration::from_secs(2);
 
 /// Writes heartbeats of `worker` until `stop`, and pauses the queues of which it may claim no jobs. When the database cannot be reached, the next try is the next
-/// heartbeat.
+/// heartbeat. A worker whose claims or ends get no answer does not count as living: it writes none either.
 ///
 /// `written` is sent the number of gaps in these heartbeats so far, after each of them.
 ///
 /// `stop` never interrupts a heartbeat that is being written: it could otherwise arrive after the worker has
 /// removed itself from the list of workers.
 pub(crate) async fn heartbeat(
-    db: PgPool,
+    db: Pool,
     worker: String,
     models: Arc<Models>,
     held: HeldByQueue,
@@ -40,6 +43,10 @@ pub(crate) async fn heartbeat(
         tokio::select! {
             _ = ticks.tick() => (),
             () = stop.cancelled() => return,
+        }
+        if let Some(statement) = statement_without_answer(SILENT_AFTER) {
+            tracing::warn!(statement, "no heartbeat: the database has not answered a statement on jobs");
+            continue;
         }
         match store::beat(&db, &worker, &models.loaded()).await {
             Ok(orders) => {

@@ -7,10 +7,10 @@ use akhar_jobs::{
     backend::{Claims, Endings, GroupError},
     store::{self, Clock, EndedFacts, Ending, Requeue},
 };
+use akhar_platform::database::Pool;
 use akhar_platform::{config::Config, metrics, reload::LiveConfig, shutdown::Shutdown, telemetry::JOB_ENDED};
 use chrono::{DateTime, Utc};
 use futures::future::try_join_all;
-use sqlx::PgPool;
 use tokio::{sync::watch, time::Instant};
 
 use super::{clock_watch::ClockWatch, silence::Silence};
@@ -38,7 +38,7 @@ const FIRST_COMPARISON: u32 = 5;
 /// Sweeps after each heartbeat of this worker. Several processes may sweep at the same time, because every change is
 /// guarded.
 pub(crate) struct Sweeper {
-    db: PgPool,
+    db: Pool,
     claims: Claims,
     endings: Endings,
     silence: Silence,
@@ -46,7 +46,7 @@ pub(crate) struct Sweeper {
 }
 
 impl Sweeper {
-    pub(crate) fn new(db: PgPool, claims: Claims, endings: Endings) -> Self {
+    pub(crate) fn new(db: Pool, claims: Claims, endings: Endings) -> Self {
         Self { db, claims, endings, silence: Silence::default(), clock_watch: ClockWatch::default() }
     }
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use akhar_jobs::uploads::Orphans;
+use akhar_platform::database::Pool;
 use akhar_platform::shutdown::Shutdown;
-use sqlx::PgPool;
 use tokio::time::{MissedTickBehavior, interval};
 
 /// The time from one listing of the store to the next. Listing costs a request for each 1,000 uploads.
@@ -12,7 +12,7 @@ const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Looks for such uploads once a minute until a soft shutdown. Several processes may do so at the same time, because
 /// deleting an object twice is harmless.
-pub(crate) async fn sweep_uploads(mut orphans: Orphans, db: PgPool, shutdown: Shutdown) {
+pub(crate) async fn sweep_uploads(mut orphans: Orphans, db: Pool, shutdown: Shutdown) {
     let mut ticks = interval(INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

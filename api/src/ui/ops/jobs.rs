@@ -5,9 +5,9 @@ use akhar_jobs::{
     JobId, JobState, Queue,
     store::{self, Change, JobPage, JobSearch, JobSummary, MAX_COUNTED, StateCounts},
 };
+use akhar_platform::database::Pool;
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::{
@@ -256,7 +256,7 @@ pub(super) async fn change(
 /// Shows the jobs that a search finds and that would be changed, by account, operation and state, with a button that changes
 /// them.
 async fn confirm(
-    db: &PgPool,
+    db: &Pool,
     operator: &Operator,
     fields: &Fields,
     back: &str,

@@ -5,9 +5,8 @@ use std::{sync::Arc, time::Duration};
 use akhar_jobs::store::{
     self, AccountGroup, PanjabiTexts, QueueLoad, QueueMode, ServedModel, WorkerRow, WorkerState,
 };
-use akhar_platform::database::{is_storage_full, write_temporary_files};
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
-use sqlx::PgPool;
 use tokio::{
     sync::Mutex,
     time::{Instant, timeout},
@@ -78,16 +77,13 @@ pub(super) enum Alert {
 }
 
 impl Overview {
-    async fn read(db: &PgPool, texts: PanjabiTexts) -> Result<Self, sqlx::Error> {
+    async fn read(db: &Pool, texts: PanjabiTexts) -> Result<Self, sqlx::Error> {
         let queues = store::queue_loads(db).await?;
         let workers = store::list_workers(db).await?;
         let groups = store::unended_groups(db, MAX_GROUPS).await?;
         let kept = store::kept(db).await?;
-        let is_storage_full = match write_temporary_files(db).await {
-            Err(error) if is_storage_full(&error) => true,
-            written => written.map(|()| false)?,
-        };
         let models = store::served_models(&workers);
+        let is_storage_full = db.is_full();
         Ok(Self { queues, workers, models, groups, is_storage_full, n_kept: kept.n_jobs, texts, at: kept.at })
     }
 
@@ -137,7 +133,7 @@ struct LastRead {
 
 impl Live {
     /// The overview of this second. Requests that come while it is read wait for the same one.
-    pub(super) async fn overview(&self, db: &PgPool) -> Result<Arc<Overview>, sqlx::Error> {
+    pub(super) async fn overview(&self, db: &Pool) -> Result<Arc<Overview>, sqlx::Error> {
         let mut last = self.0.lock().await;
         if let Some((read_at, overview)) = &last.overview
             && read_at.elapsed() < MAX_AGE

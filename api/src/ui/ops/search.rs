@@ -5,9 +5,9 @@ use akhar_jobs::{
     JobId, JobState, Queue,
     store::{JobSearch, PageStart},
 };
+use akhar_platform::database::Pool;
 use axum::{extract::Query, http::Uri};
 use serde::Deserialize;
-use sqlx::PgPool;
 use uuid::Uuid;
 
 use super::{failure::Failure, layout::escape};
@@ -77,7 +77,7 @@ impl SearchQuery {
     }
 
     /// The search. `None` if no job can have what is searched for.
-    pub(super) async fn resolve(&self, db: &PgPool) -> Result<Option<JobSearch>, Failure> {
+    pub(super) async fn resolve(&self, db: &Pool) -> Result<Option<JobSearch>, Failure> {
         let mut search = JobSearch { state: self.state(), queue: self.queue(), ..JobSearch::default() };
         let text = self.q.trim();
         if text.is_empty() {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use akhar_platform::database::Pool;
 use akhar_platform::networks::Networks;
-use sqlx::PgPool;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -16,7 +16,7 @@ use crate::{auth::caller::Authenticator, budget::Budget};
 #[derive(Debug, Clone)]
 pub(crate) struct OpsState {
     /// The database in which operators read and change jobs.
-    pub(super) database: PgPool,
+    pub(super) database: Pool,
     /// Checks the keys of operators who sign in.
     pub(super) auth: Arc<Authenticator>,
     /// The numbers that the page shows.

@@ -5,8 +5,9 @@ mod conditions;
 mod order;
 mod terms;
 
+use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
-use sqlx::{PgPool, Postgres, QueryBuilder};
+use sqlx::{Postgres, QueryBuilder};
 
 use crate::JobId;
 
@@ -40,7 +41,7 @@ struct LastRead {
 /// At most `limit` jobs. Those that wait are in the order of claims, those that have succeeded or were cancelled in the order
 /// of their ends, and others newest first.
 pub async fn search(
-    db: &PgPool,
+    db: &Pool,
     search: &JobSearch,
     from: Option<PageStart>,
     limit: u16,
@@ -84,7 +85,7 @@ pub async fn search(
 
 /// The last row that a page can read. `None` if there are fewer.
 async fn last_read(
-    db: &PgPool,
+    db: &Pool,
     search: &JobSearch,
     order: Order,
     from: Option<PageStart>,

@@ -6,9 +6,10 @@ use akhar_jobs::{
     Fence, FreePlaces, GroupName, JobId, NewJob, Outcome, Prediction, Queue,
     store::{self, Change, Clock, Ending, Guard, JobSearch, Requeue, Submitted},
 };
+use akhar_platform::database::Pool;
 use akhar_tests::{Cluster, ops::actor};
 use proptest::{prelude::*, sample::select, test_runner::TestRunner};
-use sqlx::{PgPool, Row as _};
+use sqlx::Row as _;
 use uuid::Uuid;
 
 use super::{End, Jobs, Row, State, Statement, is_deep};
@@ -61,7 +62,7 @@ fn command() -> impl Strategy<Value = Command> {
 
 /// The model, and the same jobs in Postgres.
 struct Both {
-    db: PgPool,
+    db: Pool,
     model: Jobs<N_JOBS>,
     jobs: [NewJob; N_JOBS],
 }
@@ -260,9 +261,7 @@ fn state(name: &str, kind: Option<&str>) -> State {
 #[test]
 fn the_statements_do_what_the_model_says() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let db = runtime.block_on(async {
-        PgPool::connect_with(Cluster::shared().database().await).await.expect("it answers")
-    });
+    let db = runtime.block_on(async { Pool::new(Cluster::shared().database().await.into(), 10) });
     let workers = "insert into workers (name) select n::text from generate_series(0, $1) as n";
     let registered = sqlx::query(workers).bind(i64::try_from(N_WORKERS).expect("few") - 1).execute(&db);
     runtime.block_on(registered).expect("a write");

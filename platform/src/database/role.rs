@@ -1,4 +1,4 @@
-//! The planner's settings of the connections.
+//! The settings of the connections: those of the planner, and the longest time of a statement.
 
 use sqlx::{Executor as _, PgConnection};
 
@@ -9,12 +9,16 @@ use sqlx::{Executor as _, PgConnection};
 /// compiled. Plans other than index scans are disabled: a plan made while a table was small, or before it was analysed,
 /// would read the whole table, and a connection keeps its plans until it is closed.
 ///
+/// A statement that nobody waits for any more ends by itself: its client has given it up after
+/// [`ANSWER_LIMIT`](super::ANSWER_LIMIT), which is longer. `pg_dump` takes the limit off for its own session, and
+/// [`unlimited`] does so for a migration.
+///
 /// The number of the lock is arbitrary. Two processes must not change the row of the role at a time.
 const SET: &str = "do $$
     declare
         setting text;
         wanted constant text[] := array['jit=off', 'plan_cache_mode=force_generic_plan', 'enable_seqscan=off',
-            'enable_hashjoin=off', 'enable_mergejoin=off'];
+            'enable_hashjoin=off', 'enable_mergejoin=off', 'statement_timeout=6000'];
     begin
         if exists (
             select from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase
@@ -28,7 +32,12 @@ const SET: &str = "do $$
         end loop;
     end $$";
 
-/// Sets the planner's settings for the connections that are opened from now on.
+/// Sets them for the connections that are opened from now on.
 pub(super) async fn set(db: &mut PgConnection) -> Result<(), sqlx::Error> {
     db.execute(SET).await.map(drop)
+}
+
+/// Lets the statements of this connection take any time.
+pub async fn unlimited(db: &mut PgConnection) -> Result<(), sqlx::Error> {
+    db.execute("set statement_timeout = 0").await.map(drop)
 }
