@@ -20,8 +20,8 @@ pub(crate) async fn listen(app: App) {
 fn handle(app: &App, channel: &str, payload: &str) {
     match channel {
         JOBS_ENDED => {
-            for (id, job) in store::ended(payload) {
-                app.waiters.wake(id, job);
+            for id in store::ended(payload) {
+                app.waiters.wake(id);
             }
         }
         // Changes are rare, so the whole cache is emptied. Each key is read again when it is next used.

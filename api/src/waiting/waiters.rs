@@ -1,8 +1,7 @@
 //! The requests that wait for jobs to end, and how announcements wake them.
 //!
-//! The announcement of a small job contains the job as it was committed. Any other announcement is only a hint: the
-//! waiter reads the job when it is woken. It also reads the job once a second, so a lost announcement delays the
-//! response by at most a second.
+//! An announcement is only a hint, which any role of the database can send: the waiter reads the job when it is woken. It
+//! also reads the job once a second, so a lost announcement delays the response by at most a second.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -13,7 +12,7 @@ use akhar_jobs::{
 use parking_lot::Mutex;
 use tokio::{
     sync::watch,
-    time::{Instant, timeout_at},
+    time::{Instant, sleep_until, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -22,23 +21,25 @@ use crate::retry::Transient as _;
 /// How often a waiter reads its job if nothing is announced.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
+/// The least time between two wake-ups of a waiter. The first one comes at once, and the end of a job needs no other.
+const WAKE_INTERVAL: Duration = Duration::from_millis(100);
+
 /// All requests of this process that wait for a job.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waiters {
-    waiting: Arc<Mutex<HashMap<JobId, watch::Sender<Announced>>>>,
+    waiting: Arc<Mutex<HashMap<JobId, watch::Sender<()>>>>,
     /// Cancelled when the process has no more time to wait for jobs.
     out_of_time: CancellationToken,
 }
-
-/// The ended job, if its announcement contained it.
-type Announced = Option<Arc<Job>>;
 
 /// A request that waits for a job. Dropping it ends the wait.
 #[derive(Debug)]
 pub(crate) struct Waiter {
     id: JobId,
     /// `None` only while the waiter is being dropped.
-    wakes: Option<watch::Receiver<Announced>>,
+    wakes: Option<watch::Receiver<()>>,
+    /// When it may be woken again.
+    next_wake: Instant,
     waiters: Waiters,
 }
 
@@ -55,21 +56,21 @@ impl Waiters {
 
     /// Starts waiting. The waiter gets all announcements from now on.
     pub(crate) fn subscribe(&self, id: JobId) -> Waiter {
-        let wakes = self.waiting.lock().entry(id).or_insert_with(|| watch::Sender::new(None)).subscribe();
-        Waiter { id, wakes: Some(wakes), waiters: self.clone() }
+        let wakes = self.waiting.lock().entry(id).or_insert_with(|| watch::Sender::new(())).subscribe();
+        Waiter { id, wakes: Some(wakes), next_wake: Instant::now(), waiters: self.clone() }
     }
 
-    /// Wakes the requests that wait for a job that has ended. `job` is the job, if the announcement contained it.
-    pub(crate) fn wake(&self, id: JobId, job: Option<Job>) {
+    /// Wakes the requests that wait for a job whose end was announced.
+    pub(crate) fn wake(&self, id: JobId) {
         if let Some(waiting) = self.waiting.lock().get(&id) {
-            waiting.send_replace(job.map(Arc::new));
+            waiting.send_replace(());
         }
     }
 
     /// Wakes all waiters. Call this when announcements may have been missed.
     pub(crate) fn wake_all(&self) {
         for waiting in self.waiting.lock().values() {
-            waiting.send_replace(None);
+            waiting.send_replace(());
         }
     }
 }
@@ -88,18 +89,18 @@ impl Waiter {
     /// Waits for a wake-up, the poll interval, the deadline or the end of the process's time, whichever is first.
     pub(crate) async fn wait_for_wake_up(&mut self, deadline: Instant) {
         let until = deadline.min(Instant::now() + POLL_INTERVAL);
-        if let Some(wakes) = &mut self.wakes {
-            tokio::select! {
-                _woken_or_time = timeout_at(until, wakes.changed()) => (),
-                () = self.waiters.out_of_time.cancelled() => (),
+        let Some(wakes) = &mut self.wakes else { return };
+        let woken = async {
+            let _ = wakes.changed().await; // its sender is kept while there is a waiter
+            if Instant::now() < self.next_wake {
+                sleep_until(self.next_wake).await; // also a sleep of no time takes up to a millisecond
             }
+            self.next_wake = Instant::now() + WAKE_INTERVAL;
+        };
+        tokio::select! {
+            _woken_or_time = timeout_at(until, woken) => (),
+            () = self.waiters.out_of_time.cancelled() => (),
         }
-    }
-
-    /// The job, if it has ended and its announcement contained it.
-    fn announced(&self) -> Option<Job> {
-        let announced = self.wakes.as_ref()?.borrow().clone();
-        announced.filter(|job| job.state.is_final()).map(Arc::unwrap_or_clone)
     }
 
     /// The job when it has ended, or as it was last read when the deadline has passed or the process has no more time.
@@ -113,9 +114,6 @@ impl Waiter {
         let mut latest = Err(sqlx::Error::PoolTimedOut.into());
         loop {
             self.wait_for_wake_up(deadline).await;
-            if let Some(job) = self.announced() {
-                return Ok(Some(job));
-            }
             let limit = deadline.max(Instant::now() + POLL_INTERVAL);
             match timeout_at(limit, lookups.find(self.id)).await {
                 Ok(Ok(Some(job))) if !job.state.is_final() => latest = Ok(Some(job)),
@@ -146,7 +144,7 @@ mod tests {
         let waiters = Waiters::default();
         let id = id();
         let mut waiter = waiters.subscribe(id);
-        waiters.wake(id, None);
+        waiters.wake(id);
         let started = Instant::now();
         waiter.wait_for_wake_up(started + POLL_INTERVAL * 60).await;
         assert!(started.elapsed().is_zero());
@@ -157,7 +155,7 @@ mod tests {
         let waiters = Waiters::default();
         let [a, b] = [id(), id()];
         let [mut one, mut two, mut other] = [a, a, b].map(|id| waiters.subscribe(id));
-        waiters.wake(a, None);
+        waiters.wake(a);
         let started = Instant::now();
         one.wait_for_wake_up(started + POLL_INTERVAL).await;
         two.wait_for_wake_up(started + POLL_INTERVAL).await;
@@ -168,6 +166,21 @@ mod tests {
         let woken = Instant::now();
         other.wait_for_wake_up(woken + POLL_INTERVAL).await;
         assert!(woken.elapsed().is_zero());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_of_forged_announcements_does_not_make_a_waiter_look_all_the_time() {
+        let waiters = Waiters::default();
+        let id = id();
+        let mut waiter = waiters.subscribe(id);
+        let started = Instant::now();
+        let mut n_looks = 0;
+        while started.elapsed() < POLL_INTERVAL {
+            waiters.wake(id);
+            waiter.wait_for_wake_up(started + POLL_INTERVAL).await;
+            n_looks += 1;
+        }
+        assert_eq!(n_looks, 11, "the first wake-up comes at once");
     }
 
     #[tokio::test(start_paused = true)]
@@ -197,6 +210,6 @@ mod tests {
         assert_eq!(waiters.waiting.lock().len(), 1);
         drop(two);
         assert_eq!(waiters.waiting.lock().len(), 0);
-        waiters.wake(id, None);
+        waiters.wake(id);
     }
 }

@@ -61,6 +61,7 @@ async fn connected(config: &Config) -> Vec<Check> {
             .await
             .unwrap_or_else(|error| failed_query("notifications", &error)),
     );
+    checks.push(access(db).await.unwrap_or_else(|error| failed_query("access", &error)));
     checks.extend(replica(config).await);
     checks.push(clock(&opened.database).await.unwrap_or_else(|error| failed_query("clock", &error)));
     if is_current {
@@ -184,6 +185,32 @@ async fn notifications(database: &Database, config: &Config) -> Result<Check, sq
     } else {
         let fix = "set AKHAR_DATABASE_LISTEN_URL to the database's address without a pooler in transaction mode, or to off";
         Check::warning("notifications", NOT_NOTIFIED.to_owned(), fix)
+    })
+}
+
+/// Whether the database is open to all roles of the server: whoever can connect hears every notification and can send some.
+async fn access(db: &PgPool) -> Result<Check, sqlx::Error> {
+    let (database, others): (String, Vec<String>) = sqlx::query_as(
+        "select quote_ident(datname), case when exists (
+                 select from aclexplode(coalesce(datacl, acldefault('d', datdba)))
+                 where grantee = 0 and privilege_type = 'CONNECT')
+             then array(select rolname::text from pg_roles
+                 where rolcanlogin and not rolsuper and rolname <> current_user order by 1) else '{}' end
+         from pg_database where datname = current_database()",
+    )
+    .fetch_one(db)
+    .await?;
+    Ok(if others.is_empty() {
+        Check::ok("access", "only roles that are granted it connect to the database")
+    } else {
+        let found = format!(
+            "every role connects to the database, hears which jobs end and wakes processes: {}",
+            others.join(", ")
+        );
+        let fix = format!(
+            "run `revoke connect on database {database} from public`, and grant it to the roles that need it"
+        );
+        Check::warning("access", found, fix)
     })
 }
 

@@ -1,13 +1,14 @@
 //! The Postgres channels on which changes of jobs are announced.
+//!
+//! Every role that can connect to the database hears every channel and can send to it. So a payload has no content, and a
+//! notification is only a reason to look: what has changed is read from the tables.
 
 use sqlx::PgConnection;
 
 /// New jobs. The payload is the names of their queues, separated by commas.
 pub const JOBS_QUEUED: &str = "jobs_queued";
 
-/// The ends of jobs. [`ended`](super::ended) parses the payload, which is the jobs' rows as JSON if they fit into a
-/// notification and have no artifacts, so that a waiting request need not read the table. Otherwise it is the jobs' ids,
-/// separated by commas.
+/// The ends of jobs. The payload is their ids, separated by commas, which [`ended`](super::ended) parses.
 pub const JOBS_ENDED: &str = "jobs_ended";
 
 /// Due webhook deliveries. The payload is empty.

@@ -221,8 +221,7 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
              where j.id = e.id and case when e.attempt is null
                  then j.account_id = e.account_id and (j.state = 'queued' or e.may_run and j.state = 'running')
                  else j.state = 'running' and j.attempt = e.attempt end
-             returning j.id, j.operation, j.state, j.attempt, j.created_at, j.started_at, j.ended_at, j.outcome,
-                 j.decode_us, j.infer_us, j.transcribed_s, j.retain_s, j.group_name, j.labels,
+             returning j.id, j.state, j.attempt, j.group_name,
                  case when j.group_name is not null then j.account_id end as account_of_group,
                  j.acknowledged or j.upload_url is not null or e.may_run as must_flush,
                  case when not e.is_dead then j.upload_url end as object, j.webhook_url is not null as has_webhook,
@@ -255,10 +254,7 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
          announced as (
              select is_flushed,
                  case when not is_flushed then set_config('synchronous_commit', 'off', true) end,
-                 case when not is_flushed then (
-                     select pg_notify($14, case when cardinality($11) = 0 and octet_length(rows) < 7500 then rows else ids end)
-                     from (select json_agg(row_to_json(ended))::text as rows, string_agg(id::text, ',') as ids from ended) as all_ended)
-                 end
+                 case when not is_flushed then (select pg_notify($14, string_agg(id::text, ',')) from ended) end
              from flushed)
          select id, object, has_webhook, attempt, failed_worker, has_failed, is_flushed from ended, announced"
     ))

@@ -12,6 +12,7 @@ mod killed_postgres;
 mod locks;
 mod migrating;
 mod minutes;
+mod notifications;
 mod pooler;
 mod promotion;
 mod protocol;
