@@ -1,6 +1,8 @@
 //! Tests of connections: a client that disconnects, and a server that shuts down. The database cannot be reached, so
 //! a request stays in progress while its submission is retried.
 
+#![expect(clippy::disallowed_methods, reason = "a test that waits for ever concerns its run only")]
+
 use std::time::Instant;
 
 use akhar_accounts::NewKey;

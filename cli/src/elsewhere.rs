@@ -3,15 +3,20 @@
 use std::{fs, path::Path, time::Duration};
 
 use akhar_client::ClientError;
-use akhar_platform::{config::Config, http_client};
+use akhar_platform::{
+    config::Config,
+    http_client::{self, Limits},
+};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::failure::Failure;
 
-/// How long a connection may take to be made.
-const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// How long a connection may transfer nothing. Longer than the server holds the response to a request that waits.
-const READ_LIMIT: Duration = Duration::from_secs(90);
+/// The limits of requests to the server. It holds the response to a request that waits for less than the second one.
+const LIMITS: Limits = Limits {
+    connect: Duration::from_secs(10),
+    stall: Duration::from_secs(90),
+    whole: Some(Duration::from_secs(600)),
+};
 
 /// Refuses what is not an address of a server.
 pub(crate) fn check(url: &str) -> Result<(), Failure> {
@@ -59,10 +64,7 @@ pub(crate) fn key_of(config: &Config) -> Option<SecretString> {
 /// A client for a server elsewhere, or for one of this process.
 pub(crate) fn http(is_here: bool) -> Result<reqwest::Client, Failure> {
     let cannot = |error: &dyn std::fmt::Display| fail(format!("cannot set up TLS: {error}"));
-    let client = http_client::builder()
-        .map_err(|error| cannot(&error))?
-        .connect_timeout(CONNECT_LIMIT)
-        .read_timeout(READ_LIMIT);
+    let client = http_client::builder(LIMITS).map_err(|error| cannot(&error))?;
     let client = if is_here { client.no_proxy() } else { client };
     client.build().map_err(|error| cannot(&error))
 }

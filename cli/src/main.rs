@@ -36,7 +36,10 @@ use std::process::ExitCode;
 use akhar_platform::{
     config::Config,
     http_client,
-    telemetry::{self, collector::Collector},
+    telemetry::{
+        self,
+        collector::{self, Collector},
+    },
 };
 use clap::{CommandFactory as _, Parser, Subcommand};
 use tokio::runtime::Handle;
@@ -178,7 +181,8 @@ fn collector(command: &Command, config: &Config, runtime: &Handle) -> Result<Opt
         _ => return Ok(None),
     };
     let Some(endpoint) = config.otlp_endpoint.clone() else { return Ok(None) };
-    let client = http_client::builder().and_then(|client| client.build().map_err(std::io::Error::other));
+    let client = http_client::builder(collector::LIMITS);
+    let client = client.and_then(|client| client.build().map_err(std::io::Error::other));
     let client =
         client.map_err(Failure::io("cannot make a client for the collector of traces and metrics"))?;
     let version = env!("CARGO_PKG_VERSION");

@@ -3,15 +3,20 @@
 use std::time::Duration;
 
 use akhar_jobs::uploads::{S3Access, UploadStore};
-use akhar_platform::{config::Config, http_client};
+use akhar_platform::{
+    config::Config,
+    http_client::{self, Limits},
+};
 use secrecy::ExposeSecret as _;
 
 use crate::failure::Failure;
 
-/// How long connecting to a bucket's service may take.
-const CONNECT_LIMIT: Duration = Duration::from_secs(5);
-/// How long a bucket's service may send and receive nothing.
-const READ_LIMIT: Duration = Duration::from_secs(20);
+/// How long a bucket's service may take. The store limits each operation with all its requests.
+const LIMITS: Limits = Limits {
+    connect: Duration::from_secs(5),
+    stall: Duration::from_secs(20),
+    whole: Some(Duration::from_secs(30)),
+};
 /// How long a stopping process waits for objects to be deleted. Those that remain are found by listing.
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
 
@@ -30,12 +35,8 @@ pub(crate) async fn close(store: UploadStore) {
 }
 
 fn access() -> Result<S3Access, String> {
-    let client = http_client::builder()
-        .map_err(|error| error.to_string())?
-        .connect_timeout(CONNECT_LIMIT)
-        .read_timeout(READ_LIMIT)
-        .build()
-        .map_err(|error| error.to_string())?;
+    let client = http_client::builder(LIMITS).map_err(|error| error.to_string())?;
+    let client = client.build().map_err(|error| error.to_string())?;
     let variables = Config::aws_variables().into_iter();
     let settings = variables.map(|(name, value)| (name, value.expose_secret().to_owned())).collect();
     Ok(S3Access { client, settings })

@@ -6,22 +6,30 @@
 
 use std::{
     error::Error,
-    fmt,
-    net::{IpAddr, SocketAddr},
+    fmt, io,
+    net::{IpAddr, SocketAddr, ToSocketAddrs as _},
     sync::Arc,
+    time::Duration,
 };
 
 use reqwest::{
-    Client, ClientBuilder, Url,
+    Client, Url,
     dns::{Addrs, Name, Resolve, Resolving},
     redirect::Policy,
 };
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, Semaphore};
 
 use crate::{
     blocking::blocking,
-    http_client::{self, cause},
+    http_client::{self, Limits, cause},
 };
+
+/// The most names that are resolved at a time. The system's resolver waits for a server that does not answer for longer than any
+/// client, on a thread that cannot be stopped. So this is half of the threads that may block, and the rest is for other work.
+const MAX_LOOKUPS: usize = 256;
+
+/// How long a connection is kept for the next request.
+const IDLE_LIMIT: Duration = Duration::from_secs(30);
 
 /// Whether a request may be sent to an address, with TLS or without.
 type Rule = Arc<dyn Fn(IpAddr, bool) -> bool + Send + Sync>;
@@ -30,7 +38,8 @@ type Rule = Arc<dyn Fn(IpAddr, bool) -> bool + Send + Sync>;
 /// must have checked it.
 pub struct CheckedClients {
     allow: Rule,
-    configure: fn(ClientBuilder) -> ClientBuilder,
+    limits: Limits,
+    lookups: Lookups,
     /// Made for the first request, because most processes send none.
     clients: OnceCell<Clients>,
 }
@@ -49,12 +58,10 @@ struct NotAllowed {
 }
 
 impl CheckedClients {
-    /// Clients that connect to the addresses that `allow` allows with TLS, or without. `configure` sets their time limits.
-    pub fn new(
-        allow: impl Fn(IpAddr, bool) -> bool + Send + Sync + 'static,
-        configure: fn(ClientBuilder) -> ClientBuilder,
-    ) -> Self {
-        Self { allow: Arc::new(allow), configure, clients: OnceCell::new() }
+    /// Clients that connect to the addresses that `allow` allows with TLS, or without.
+    pub fn new(allow: impl Fn(IpAddr, bool) -> bool + Send + Sync + 'static, limits: Limits) -> Self {
+        let lookups = Lookups { places: Arc::new(Semaphore::new(MAX_LOOKUPS)), resolve };
+        Self { allow: Arc::new(allow), limits, lookups, clients: OnceCell::new() }
     }
 
     /// The client for requests to this URL. The error says why TLS cannot be used.
@@ -64,13 +71,13 @@ impl CheckedClients {
     }
 
     async fn make(&self) -> Result<Clients, String> {
+        let limits = self.limits;
         let client = async |has_tls| {
-            let builder = blocking(http_client::builder).await;
+            let builder = blocking(move || http_client::builder(limits)).await;
             let builder = builder.map_err(|error| format!("TLS cannot be used: {error}"))?;
-            let builder = (self.configure)(builder)
-                .dns_resolver(CheckedNames { allow: self.allow.clone(), has_tls })
-                .redirect(Policy::none())
-                .no_proxy();
+            let names = CheckedNames { allow: self.allow.clone(), has_tls, lookups: self.lookups.clone() };
+            let builder =
+                builder.dns_resolver(names).pool_idle_timeout(IDLE_LIMIT).redirect(Policy::none()).no_proxy();
             builder.build().map_err(|error| cause(&error))
         };
         Ok(Clients { with_tls: client(true).await?, without_tls: client(false).await? })
@@ -99,32 +106,69 @@ pub fn is_not_allowed(error: &reqwest::Error) -> bool {
 struct CheckedNames {
     allow: Rule,
     has_tls: bool,
+    lookups: Lookups,
+}
+
+/// Resolves at most so many names at a time.
+#[derive(Clone)]
+struct Lookups {
+    places: Arc<Semaphore>,
+    resolve: fn(&str) -> io::Result<Vec<SocketAddr>>,
+}
+
+impl Lookups {
+    /// Whoever drops the future leaves the name to the resolver, which keeps the place until it ends.
+    async fn find(self, name: String) -> io::Result<Vec<SocketAddr>> {
+        let place = self.places.acquire_owned().await.map_err(io::Error::other)?;
+        blocking(move || {
+            let _place = place;
+            (self.resolve)(&name)
+        })
+        .await
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the limit of the connection holds for it, and `Lookups` bounds its threads"
+)]
+fn resolve(name: &str) -> io::Result<Vec<SocketAddr>> {
+    Ok((name, 0).to_socket_addrs()?.collect())
 }
 
 impl Resolve for CheckedNames {
     fn resolve(&self, name: Name) -> Resolving {
         let allow = self.allow.clone();
         let has_tls = self.has_tls;
+        let lookups = self.lookups.clone();
+        let name = name.as_str().to_owned();
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let checked: Vec<SocketAddr> = found.filter(|address| allow(address.ip(), has_tls)).collect();
-            if checked.is_empty() {
+            let mut found = lookups.find(name.clone()).await?;
+            found.retain(|address| allow(address.ip(), has_tls));
+            if found.is_empty() {
                 let expected = if has_tls { "public" } else { "allowed without TLS" };
-                return Err(NotAllowed { name: name.as_str().to_owned(), expected }.into());
+                return Err(NotAllowed { name, expected }.into());
             }
-            Ok(Box::new(checked.into_iter()) as Addrs)
+            Ok(Box::new(found.into_iter()) as Addrs)
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::sync::Barrier;
 
     use super::*;
 
+    const LIMIT: Duration = Duration::from_secs(5);
+    const LIMITS: Limits = Limits { connect: LIMIT, stall: LIMIT, whole: Some(LIMIT) };
+
+    fn lookups(places: usize, resolve: fn(&str) -> io::Result<Vec<SocketAddr>>) -> Lookups {
+        Lookups { places: Arc::new(Semaphore::new(places)), resolve }
+    }
+
     async fn resolved(allow: fn(IpAddr, bool) -> bool, has_tls: bool) -> Result<Vec<SocketAddr>, String> {
-        let names = CheckedNames { allow: Arc::new(allow), has_tls };
+        let names = CheckedNames { allow: Arc::new(allow), has_tls, lookups: lookups(1, resolve) };
         let addresses = names.resolve("localhost".parse().unwrap()).await;
         addresses.map(Iterator::collect).map_err(|error| error.to_string())
     }
@@ -140,9 +184,36 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_to_a_name_that_is_not_allowed_fails_and_says_so() {
-        let clients = CheckedClients::new(|_, _| false, |builder| builder.timeout(Duration::from_secs(5)));
+        let clients = CheckedClients::new(|_, _| false, LIMITS);
         let url = Url::parse("http://localhost:9/").unwrap();
         let error = clients.of(&url).await.unwrap().get(url).send().await.unwrap_err();
         assert!(is_not_allowed(&error), "{error:?}");
+    }
+
+    /// Two meet here: a resolver that does not answer, and the test that lets it end.
+    static SILENCE: Barrier = Barrier::new(2);
+
+    fn silent(_: &str) -> io::Result<Vec<SocketAddr>> {
+        SILENCE.wait();
+        Err(io::ErrorKind::TimedOut.into())
+    }
+
+    #[tokio::test]
+    async fn a_resolver_that_does_not_answer_holds_no_request_and_few_threads() {
+        let limits = Limits { connect: Duration::from_millis(20), ..LIMITS };
+        let clients =
+            CheckedClients { lookups: lookups(1, silent), ..CheckedClients::new(|_, _| true, limits) };
+        let url = Url::parse("http://silent.example/").unwrap();
+        for _ in 0..3 {
+            let error = clients.of(&url).await.unwrap().get(url.clone()).send().await.unwrap_err();
+            assert!(error.is_timeout(), "{error:?}");
+        }
+        assert_eq!(
+            clients.lookups.places.available_permits(),
+            0,
+            "the thread of the first one has the only place"
+        );
+        SILENCE.wait();
+        drop(clients.lookups.places.acquire().await.unwrap());
     }
 }

@@ -13,6 +13,7 @@ pub mod metrics;
 pub mod networks;
 pub mod open_files;
 pub mod origins;
+pub mod pace;
 pub mod reload;
 pub mod shutdown;
 pub mod supervisor;

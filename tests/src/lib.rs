@@ -5,6 +5,8 @@
 //! A test waits for conditions ([`until`]) and never for a fixed time. Processes and the Postgres of a test
 //! binary end with the binary, also when it is killed (see [`cluster`]).
 
+#![expect(clippy::disallowed_methods, reason = "a test that waits for ever concerns its run only")]
+
 pub mod bulk;
 pub mod clock;
 pub mod cluster;

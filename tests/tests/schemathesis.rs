@@ -1,6 +1,8 @@
 //! Runs schemathesis, which reads the served OpenAPI document and sends requests that it allows and that it
 //! forbids.
 
+#![expect(clippy::disallowed_methods, reason = "a test that waits for ever concerns its run only")]
+
 use std::path::PathBuf;
 
 use akhar_tests::{Stack, root, uploads::S3Server};

@@ -3,7 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use akhar_accounts::{CallerUrl, UrlRules};
-use akhar_platform::{checked_client::CheckedClients, http_client::cause};
+use akhar_platform::{
+    checked_client::CheckedClients,
+    http_client::{Limits, cause},
+};
 use reqwest::{
     Response, StatusCode, Url,
     header::{CONTENT_TYPE, HeaderName},
@@ -15,9 +18,6 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 
 /// Bytes of a response's body that are read, so that the connection can be used again. The rest is not read.
 const MAX_BODY_BYTES: usize = 16 * 1024;
-
-/// How long a connection is kept for the next webhook.
-const IDLE_LIMIT: Duration = Duration::from_secs(30);
 
 const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
@@ -40,10 +40,8 @@ pub(super) struct Message {
 
 impl Sender {
     pub(super) fn new(rules: Arc<UrlRules>) -> Self {
-        Self(CheckedClients::new(
-            move |address, has_tls| rules.allow(address, has_tls),
-            |builder| builder.timeout(LIMIT).connect_timeout(CONNECT_LIMIT).pool_idle_timeout(IDLE_LIMIT),
-        ))
+        let limits = Limits { connect: CONNECT_LIMIT, stall: LIMIT, whole: Some(LIMIT) };
+        Self(CheckedClients::new(move |address, has_tls| rules.allow(address, has_tls), limits))
     }
 
     /// Sends a webhook and returns the status of the response, or why there is none.

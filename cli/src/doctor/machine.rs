@@ -8,7 +8,11 @@ use std::{
     time::Duration,
 };
 
-use akhar_platform::{config::Config, http_client, open_files};
+use akhar_platform::{
+    config::Config,
+    http_client::{self, Limits},
+    open_files,
+};
 
 use super::check::Check;
 use crate::{api::listen, free_space::free_bytes};
@@ -39,8 +43,9 @@ pub(super) async fn port(config: &Config) -> Check {
 
 /// Whether an api answers there. Anything that fails means no.
 async fn is_akhar(address: SocketAddr) -> bool {
-    let Ok(client) = http_client::builder() else { return false };
-    let Ok(client) = client.timeout(TIMEOUT).no_proxy().build() else { return false };
+    let limits = Limits { connect: TIMEOUT, stall: TIMEOUT, whole: Some(TIMEOUT) };
+    let Ok(client) = http_client::builder(limits) else { return false };
+    let Ok(client) = client.no_proxy().build() else { return false };
     match client.get(format!("http://{address}/health/live")).send().await {
         Ok(answer) => answer.text().await.is_ok_and(|body| body.contains("\"live\"")),
         Err(_) => false,

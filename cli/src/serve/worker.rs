@@ -76,6 +76,7 @@ pub(super) async fn supervise(
                 reload(&child);
             }
         }
+        #[expect(clippy::disallowed_methods, reason = "it has closed its output or is killed")]
         let status = child.wait().await.map_err(cannot_wait)?;
         if ready.is_some() {
             return Err(Failure::WorkerStart);
@@ -94,6 +95,7 @@ pub(super) async fn supervise(
 
 /// Lets the worker finish its jobs until the deadline, and return the others to their queues until the hard step. Then
 /// kills it.
+#[expect(clippy::disallowed_methods, reason = "the steps of the shutdown end it")]
 async fn end(mut child: Child, mut stdin: Option<ChildStdin>, shutdown: &Shutdown) -> Result<(), Failure> {
     if let Some(stdin) = &mut stdin {
         // An error means that the worker has ended.

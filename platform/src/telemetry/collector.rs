@@ -20,10 +20,13 @@ use percent_encoding::percent_decode_str;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
-use crate::host;
+use crate::{host, http_client::Limits};
 
 /// How long one export may take.
 pub(super) const EXPORT_LIMIT: Duration = Duration::from_secs(10);
+/// The limits of the client that exports.
+pub const LIMITS: Limits =
+    Limits { connect: Duration::from_secs(5), stall: EXPORT_LIMIT, whole: Some(EXPORT_LIMIT) };
 
 /// How long a process that ends waits for its last export.
 pub(crate) const LAST_EXPORT_LIMIT: Duration = Duration::from_secs(3);
@@ -43,7 +46,7 @@ pub struct Collector {
     pub service: &'static str,
     /// The version of the program.
     pub version: &'static str,
-    /// The client that sends them.
+    /// The client that sends them, with [`LIMITS`].
     pub client: reqwest::Client,
     /// The runtime that the client runs on.
     pub runtime: Handle,
@@ -189,9 +192,7 @@ async fn send(
     client: &reqwest::Client,
     request: http::Request<Bytes>,
 ) -> Result<http::Response<Bytes>, HttpError> {
-    let mut request = reqwest::Request::try_from(request)?;
-    *request.timeout_mut() = Some(EXPORT_LIMIT);
-    let response = client.execute(request).await?;
+    let response = client.execute(reqwest::Request::try_from(request)?).await?;
     let mut answer = http::Response::builder().status(response.status());
     if let Some(headers) = answer.headers_mut() {
         headers.clone_from(response.headers());
@@ -210,7 +211,7 @@ mod tests {
                 endpoint: endpoint.to_owned(),
                 service: "test",
                 version: "0",
-                client: crate::http_client::builder().unwrap().build().unwrap(),
+                client: crate::http_client::builder(LIMITS).unwrap().build().unwrap(),
                 runtime: Handle::current(),
             };
             let error = collector.url("traces").unwrap_err();

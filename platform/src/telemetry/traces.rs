@@ -239,7 +239,10 @@ mod tests {
             endpoint: "http://127.0.0.1:1".to_owned(),
             service: "test",
             version: "0",
-            client: crate::http_client::builder().unwrap().build().unwrap(),
+            client: crate::http_client::builder(crate::telemetry::collector::LIMITS)
+                .unwrap()
+                .build()
+                .unwrap(),
             runtime: tokio::runtime::Handle::current(),
         };
         let (layer, _traces) = layer(Some((&collector, collector.resource()))).unwrap();

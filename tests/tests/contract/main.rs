@@ -1,5 +1,7 @@
 //! The contract, row by row, over HTTP. A file each for what a request can be about.
 
+#![expect(clippy::disallowed_methods, reason = "a test that waits for ever concerns its run only")]
+
 mod audit;
 mod bounds;
 mod browser;

@@ -1,5 +1,7 @@
 //! Tests that no job is lost or answered twice: one file for each kind of crash, restart, stop and start.
 
+#![expect(clippy::disallowed_methods, reason = "a test that waits for ever concerns its run only")]
+
 mod bulk;
 mod clock;
 mod connections;

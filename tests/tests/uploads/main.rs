@@ -1,5 +1,7 @@
 //! Uploads outside the database: every job has its upload, and no upload outlives its job.
 
+#![expect(clippy::disallowed_methods, reason = "a test that waits for ever concerns its run only")]
+
 mod reserved;
 
 use std::{collections::BTreeMap, time::Duration};

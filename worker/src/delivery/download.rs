@@ -6,10 +6,11 @@ use akhar_accounts::{CallerUrl, UrlRules};
 use akhar_jobs::{MediaType, RecordingUrl, sniff};
 use akhar_platform::{
     checked_client::{CheckedClients, is_not_allowed},
-    http_client::cause,
+    http_client::{Limits, cause},
+    pace::Pace,
 };
 use reqwest::{Response, StatusCode, Url, header::LOCATION};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::timeout;
 
 use super::temporary_file::{TemporaryFile, not_written};
 use crate::decode::job_file::JobFile;
@@ -17,15 +18,9 @@ use crate::decode::job_file::JobFile;
 /// The time for one attempt, with all redirects.
 const LIMIT: Duration = Duration::from_secs(300);
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
-/// How long the server may send nothing.
+/// How long the server may send nothing, and how long all redirects may take.
 const STALL_LIMIT: Duration = Duration::from_secs(30);
 const MAX_REDIRECTS: usize = 5;
-
-/// The least average rate of a server after [`GRACE`], bytes a second: that of an MP3 of 128 kbit/s as it is played. A slower one
-/// would keep a place of the worker from others.
-const LEAST_RATE: u32 = 16 * 1024;
-/// How long a server may be slower, from the beginning of its file on.
-const GRACE: Duration = Duration::from_secs(10);
 
 /// The most bytes of a file of another type that its error shows.
 const MAX_START: usize = 16;
@@ -59,10 +54,8 @@ impl Downloads {
             let rules = rules.clone();
             move |address, has_tls| rules.allow(address, has_tls)
         };
-        let clients = CheckedClients::new(allow, |builder| {
-            builder.connect_timeout(CONNECT_LIMIT).read_timeout(STALL_LIMIT)
-        });
-        Self { rules, clients }
+        let limits = Limits { connect: CONNECT_LIMIT, stall: STALL_LIMIT, whole: Some(LIMIT) };
+        Self { rules, clients: CheckedClients::new(allow, limits) }
     }
 
     /// Fetches a recording of at most `max_bytes` into a file on disk. `received` is called for each part that arrives.
@@ -100,7 +93,10 @@ impl Downloads {
         max_bytes: usize,
         received: impl Fn(),
     ) -> Result<TemporaryFile, DownloadError> {
-        let (url, mut response) = self.follow(url).await?;
+        let first = url.clone();
+        let followed = timeout(STALL_LIMIT, self.follow(url)).await;
+        let (url, mut response) =
+            followed.map_err(|_| DownloadError::Unavailable(failed(&first, &stalled())))??;
         let too_large = || {
             let shown = url.without_query();
             refused("too_large", format!("url {shown} gave a file that is larger than {max_bytes} bytes"))
@@ -112,7 +108,7 @@ impl Downloads {
         let mut file = TemporaryFile::create(announced).await.map_err(disk)?;
         let pace = Pace::start();
         while let Some(part) = pace
-            .next(file.len(), response.chunk())
+            .next(file.len() as u64, response.chunk())
             .await
             .ok_or_else(|| too_slow(&url))?
             .map_err(|error| unavailable(&url, error))?
@@ -154,28 +150,8 @@ impl Downloads {
     }
 }
 
-/// Whether a server is fast enough.
-struct Pace {
-    began: Instant,
-}
-
-impl Pace {
-    fn start() -> Self {
-        Self { began: Instant::now() }
-    }
-
-    /// Waits for the next part of a file of which there are `n_bytes`. `None` if it does not come in time.
-    async fn next<T>(&self, n_bytes: usize, part: impl Future<Output = T>) -> Option<T> {
-        let n_bytes = u32::try_from(n_bytes).unwrap_or(u32::MAX);
-        let due = self.began + GRACE + Duration::from_secs(n_bytes.into()) / LEAST_RATE;
-        timeout_at(due, part).await.ok()
-    }
-}
-
 fn too_slow(url: &CallerUrl) -> DownloadError {
-    let (rate, grace) = (LEAST_RATE / 1024, GRACE.as_secs());
-    let reason = format!("after {grace} s, the server sent less than {rate} KiB a second");
-    DownloadError::Unavailable(failed(url, &reason))
+    DownloadError::Unavailable(failed(url, &Pace::failure()))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes it by value")]
@@ -192,8 +168,11 @@ fn unavailable(url: &CallerUrl, error: reqwest::Error) -> DownloadError {
     if is_not_allowed(&error) {
         return refused("not_allowed", failed(url, &cause(&error)));
     }
-    let stalled = || format!("the server sent nothing for {} s", STALL_LIMIT.as_secs());
     DownloadError::Unavailable(failed(url, &if error.is_timeout() { stalled() } else { cause(&error) }))
+}
+
+fn stalled() -> String {
+    format!("the server sent nothing for {} s", STALL_LIMIT.as_secs())
 }
 
 /// Checks the status of a response that is no redirect.
@@ -206,35 +185,5 @@ fn check(url: &CallerUrl, status: StatusCode) -> Result<(), DownloadError> {
         }
         status if status.is_server_error() => Err(DownloadError::Unavailable(detail())),
         _ => Err(refused("not_fetched", detail())),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tokio::time::sleep;
-
-    use super::*;
-
-    /// How long a file is received of which `n_bytes` bytes arrive every `pause`, at most a minute.
-    async fn received_for(n_bytes: usize, pause: Duration) -> Duration {
-        let began = Instant::now();
-        let pace = Pace::start();
-        let mut n_received = 0;
-        while began.elapsed() < Duration::from_secs(60) && pace.next(n_received, sleep(pause)).await.is_some()
-        {
-            n_received += n_bytes;
-        }
-        began.elapsed()
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_server_may_be_slow_only_at_first() {
-        let whole_minute = Duration::from_secs(60);
-        let second = Duration::from_secs(1);
-        assert!(received_for(17 * 1024, second).await >= whole_minute);
-        assert!(received_for(30 * 17 * 1024, 30 * second).await < whole_minute, "nothing comes at first");
-        assert!(received_for(1, second).await <= GRACE + second);
-        assert!(received_for(1, 29 * second).await <= GRACE + second);
-        assert!(received_for(8 * 1024, second).await <= 2 * GRACE + second);
     }
 }

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use akhar_inference::catalogue::{Entry, Part};
-use akhar_platform::http_client::{self, cause};
+use akhar_platform::http_client::{self, Limits, cause};
 use reqwest::{
     Client, Response, StatusCode, Url,
     header::{ACCEPT_ENCODING, HeaderMap, IF_RANGE, LOCATION, RANGE},
@@ -19,9 +19,9 @@ use super::error::HubError;
 
 /// The most redirects that are followed for one file.
 const MAX_HOPS: usize = 10;
-const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// How long a connection may transfer no data before it counts as lost.
-const READ_LIMIT: Duration = Duration::from_secs(30);
+/// A connection that transfers nothing for so long counts as lost.
+const LIMITS: Limits =
+    Limits { connect: Duration::from_secs(10), stall: Duration::from_secs(30), whole: None };
 
 pub(super) struct Hub {
     client: Client,
@@ -40,11 +40,9 @@ impl Hub {
     pub(super) fn new(address: &str, token: Option<SecretString>) -> Result<Self, HubError> {
         let base = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let base = base.ok_or_else(|| HubError::Address(address.to_owned()))?;
-        let client = http_client::builder()
+        let client = http_client::builder(LIMITS)
             .map_err(|error| HubError::Tls(error.to_string()))?
             .redirect(Policy::none())
-            .connect_timeout(CONNECT_LIMIT)
-            .read_timeout(READ_LIMIT)
             .build()
             .map_err(|error| HubError::Tls(cause(&error)))?;
         // An empty token counts as not set, because a settings file may have an empty value.

@@ -14,7 +14,10 @@ use akhar_inference::{
     catalogue::{Entry, Part},
     sha256_of,
 };
-use akhar_platform::http_client::cause;
+use akhar_platform::{
+    http_client::cause,
+    pace::{GRACE, LEAST_RATE, Pace},
+};
 use backon::{BackoffBuilder as _, ExponentialBuilder};
 use reqwest::{
     StatusCode,
@@ -28,8 +31,11 @@ use super::{
     progress::Progress,
 };
 
-/// The download of a file fails after this many attempts in a row that received no bytes.
+/// The download of a file fails after this many attempts in a row that received next to nothing.
 const MAX_ATTEMPTS: usize = 5;
+/// What an attempt receives that is not next to nothing, bytes. One that is given up as too slow has got less, if the hub has less
+/// than half the least rate.
+const LEAST_PROGRESS: u64 = LEAST_RATE as u64 * GRACE.as_secs();
 /// The pauses between these attempts.
 const PAUSES: ExponentialBuilder =
     ExponentialBuilder::new().with_min_delay(Duration::from_millis(250)).with_max_times(MAX_ATTEMPTS - 1);
@@ -98,7 +104,7 @@ impl Transfer<'_> {
                 Err(PullError::Hub(error)) if error.is_transient(self.answered) => error,
                 Err(error) => return Err(error),
             };
-            if local.len() > most {
+            if local.len() >= most + LEAST_PROGRESS {
                 most = local.len();
                 pauses = PAUSES.build();
             }
@@ -164,8 +170,10 @@ async fn receive(
     ensure_space(&local.file, total.unwrap_or(0).saturating_sub(at))?;
     progress.begin(at, total);
     let mut got = at;
+    let pace = Pace::start();
     loop {
-        let chunk = answer.response.chunk().await;
+        let chunk = pace.next(got - at, answer.response.chunk()).await;
+        let chunk = chunk.ok_or_else(|| HubError::Connection(Pace::failure()))?;
         let Some(chunk) = chunk.map_err(|error| HubError::Connection(cause(&error)))? else { break };
         file.write_all(&chunk).map_err(PullError::io(&local.file))?;
         let n_bytes = chunk.len() as u64;
