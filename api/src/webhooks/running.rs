@@ -1,5 +1,8 @@
 //! Counts the attempts that run in this process, and limits how many of them are for one host or one account. So a
-//! receiver that is slow, and an account with many slow receivers, delay no others.
+//! receiver that is slow, and accounts with many slow receivers, delay no others.
+//!
+//! An account gets another place only while it has less than a third as many as are free. So a few accounts with slow receivers
+//! cannot take all places, and the more of them there are, the fewer each one has.
 
 use std::sync::Arc;
 
@@ -41,10 +44,12 @@ impl Running {
 
     /// How many attempts may begin.
     pub(super) fn limits(&self) -> LeaseLimits {
+        let n_free = MAX_RUNNING - count(self.accounts.taken());
         LeaseLimits {
-            n_free: MAX_RUNNING - count(self.accounts.taken()),
+            // Not all at once: the next lease looks again at how many are left.
+            n_free: (n_free + 2) / 3,
             per_host: MAX_OF_HOST,
-            per_account: MAX_OF_ACCOUNT,
+            per_account: (n_free / 3).clamp(1, MAX_OF_ACCOUNT),
             hosts: self.hosts.taken_by_key().into_iter().map(|(host, n)| (host, count(n))).collect(),
             accounts: self.accounts.taken_by_key().into_iter().map(|(id, n)| (id, count(n))).collect(),
         }
@@ -76,25 +81,48 @@ mod tests {
 
     use super::*;
 
+    fn delivery(account_id: Uuid, host: &str) -> Delivery {
+        Delivery {
+            id: Uuid::now_v7(),
+            ended: Ended::Job { id: JobId(Uuid::now_v7()), request_id: String::new() },
+            account_id,
+            url: String::new(),
+            host: host.to_owned(),
+            attempt: 1,
+            traceparent: None,
+            leased_at: Utc::now(),
+        }
+    }
+
+    #[test]
+    fn accounts_whose_receivers_never_answer_leave_places_to_others() {
+        let running = Running::new(Arc::default());
+        let slow: Vec<Uuid> = (0..8).map(|_| Uuid::now_v7()).collect();
+        let mut places = Vec::new();
+        loop {
+            // A lease takes the longest due first: all of one account before the next.
+            let limits = running.limits();
+            let n_of =
+                |account: &Uuid| limits.accounts.iter().find(|(of, _)| of == account).map_or(0, |(_, n)| *n);
+            let due = slow.iter().flat_map(|account| (n_of(account)..limits.per_account).map(|_| *account));
+            let leased: Vec<Uuid> = due.take(usize::try_from(limits.n_free).unwrap()).collect();
+            if leased.is_empty() {
+                break;
+            }
+            places.extend(leased.into_iter().map(|account| running.begin(&delivery(account, "slow"))));
+        }
+        let limits = running.limits();
+        assert!(limits.n_free > 0 && limits.per_account > 0, "{limits:?}");
+    }
+
     #[test]
     fn an_attempt_counts_until_it_ends() {
         let running = Running::new(Arc::default());
         let account_id = Uuid::now_v7();
-        let begin = |host: &str| {
-            running.begin(&Delivery {
-                id: Uuid::now_v7(),
-                ended: Ended::Job { id: JobId(Uuid::now_v7()), request_id: String::new() },
-                account_id,
-                url: String::new(),
-                host: host.to_owned(),
-                attempt: 1,
-                traceparent: None,
-                leased_at: Utc::now(),
-            })
-        };
+        let begin = |host: &str| running.begin(&delivery(account_id, host));
         let [one, two, three] = ["a", "a", "b"].map(begin);
         let limits = running.limits();
-        assert_eq!((limits.n_free, limits.accounts), (MAX_RUNNING - 3, vec![(account_id, 3)]));
+        assert_eq!((limits.n_free, limits.accounts), ((MAX_RUNNING - 3 + 2) / 3, vec![(account_id, 3)]));
         let mut hosts = limits.hosts;
         hosts.sort_unstable();
         assert_eq!(hosts, [("a".to_owned(), 2), ("b".to_owned(), 1)]);
@@ -102,6 +130,8 @@ mod tests {
         assert_eq!(running.limits().hosts, [("a".to_owned(), 2)]);
         drop((one, two));
         let limits = running.limits();
-        assert!(limits.n_free == MAX_RUNNING && limits.hosts.is_empty() && limits.accounts.is_empty());
+        assert!(
+            limits.n_free == (MAX_RUNNING + 2) / 3 && limits.hosts.is_empty() && limits.accounts.is_empty()
+        );
     }
 }
