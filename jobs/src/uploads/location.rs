@@ -4,7 +4,6 @@ use std::{
     fmt,
     io::{self, ErrorKind},
     ops::Range,
-    path::PathBuf,
     sync::Arc,
     time::Duration,
 };
@@ -12,22 +11,20 @@ use std::{
 use bytes::Bytes;
 use futures::{StreamExt as _, TryStreamExt as _};
 use object_store::{
-    BackoffConfig, ClientOptions, GetOptions, ObjectStore, ObjectStoreExt as _, PutPayload, RetryConfig,
+    BackoffConfig, ClientOptions, GetOptions, ObjectStoreExt as _, PutPayload, RetryConfig,
     aws::{AmazonS3Builder, AmazonS3ConfigKey},
     client::{HttpClient, HttpConnector},
     local::LocalFileSystem,
     path::Path,
 };
-use tokio::time::timeout;
 
 use super::{
     address::{Address, Place},
     error::{FetchError, UploadStoreError, with_sources},
+    limited::{LimitedObjects, Objects},
     presign::Presigner,
 };
 
-/// How long writing, reading, listing or deleting may take, with all retries.
-const LIMIT: Duration = Duration::from_secs(30);
 /// How long a request that failed is repeated before the operation fails. The caller of a request waits for it.
 const RETRY_LIMIT: Duration = Duration::from_secs(5);
 /// How often a request is repeated at most.
@@ -72,11 +69,7 @@ impl HttpConnector for Connector {
 pub(super) struct Location {
     url: String,
     prefix: Path,
-    objects: Arc<dyn ObjectStore>,
-    /// The folder, if it is one.
-    folder: Option<PathBuf>,
-    /// Signs URLs, if it is a bucket.
-    presigner: Option<Presigner>,
+    objects: LimitedObjects,
 }
 
 impl Location {
@@ -91,8 +84,8 @@ impl Location {
             Place::Folder(folder) => {
                 let opened = LocalFileSystem::new_with_prefix(&folder);
                 let objects = opened.map_err(|error| failed(with_sources(&error)))?.with_fsync(true);
-                let objects = Arc::new(objects);
-                Ok(Self { objects, prefix: Path::default(), folder: Some(folder), presigner: None, url })
+                let objects = Objects { store: Arc::new(objects), folder: Some(folder), presigner: None };
+                Ok(Self { objects: LimitedObjects::new(objects), prefix: Path::default(), url })
             }
             Place::Bucket { bucket, prefix } => {
                 let S3Access { client, settings } = access().map_err(failed)?;
@@ -108,10 +101,11 @@ impl Location {
                 let builder = builder.with_bucket_name(bucket).with_retry(retry);
                 let region = builder.get_config_value(&AmazonS3ConfigKey::Region);
                 let opened = builder.with_http_connector(Connector(client)).build();
-                let objects = Arc::new(opened.map_err(|error| failed(with_sources(&error)))?);
+                let bucket = Arc::new(opened.map_err(|error| failed(with_sources(&error)))?);
                 let region = region.unwrap_or_else(|| DEFAULT_REGION.to_owned());
-                let presigner = Some(Presigner { bucket: objects.clone(), region });
-                Ok(Self { objects, prefix, folder: None, presigner, url })
+                let presigner = Some(Presigner { bucket: bucket.clone(), region });
+                let objects = Objects { store: bucket, folder: None, presigner };
+                Ok(Self { objects: LimitedObjects::new(objects), prefix, url })
             }
         }
     }
@@ -134,23 +128,12 @@ impl Location {
         UploadStoreError::Failed { what, url: self.url.clone(), cause }
     }
 
-    /// Waits for an operation within the time limit.
-    async fn within_limit<T>(
-        &self,
-        what: &'static str,
-        operation: impl Future<Output = object_store::Result<T>>,
-    ) -> Result<T, UploadStoreError> {
-        match timeout(LIMIT, operation).await {
-            Ok(result) => result.map_err(|error| self.failed(what, with_sources(&error))),
-            Err(_) => Err(self.failed(what, format!("it took longer than {LIMIT:?}"))),
-        }
-    }
-
     /// Writes an object. It is on disk when this returns.
     pub(super) async fn write(&self, name: &str, bytes: Bytes) -> Result<(), UploadStoreError> {
         let path = self.path(name);
-        let put = self.objects.put(&path, PutPayload::from(bytes));
-        self.within_limit("write to", put).await.map(drop)
+        let put = async |objects: &Objects| objects.store.put(&path, PutPayload::from(bytes)).await;
+        let put = self.objects.within_limit(put).await;
+        put.map(drop).map_err(|cause| self.failed("write to", cause))
     }
 
     /// Reads an object, which must have this size. Reads nothing of an object of another size.
@@ -171,10 +154,10 @@ impl Location {
     async fn get(&self, name: &str, n_bytes: u64, options: GetOptions) -> Result<Bytes, FetchError> {
         let path = self.path(name);
         let lost = |what: String| FetchError::Lost { url: self.object_url(name), what };
-        let read = async {
-            let found = match self.objects.get_opts(&path, options).await {
+        let read = async |objects: &Objects| {
+            let found = match objects.store.get_opts(&path, options).await {
                 Err(object_store::Error::NotFound { .. }) => {
-                    return Ok(Err(lost("does not exist".to_owned())));
+                    return Ok::<_, object_store::Error>(Err(lost("does not exist".to_owned())));
                 }
                 found => found?,
             };
@@ -184,19 +167,17 @@ impl Location {
             }
             found.bytes().await.map(Ok)
         };
-        self.within_limit("read from", read).await?
+        self.objects.within_limit(read).await.map_err(|cause| self.failed("read from", cause))?
     }
 
     /// The size of an object. `None` if there is none.
     pub(super) async fn size(&self, name: &str) -> Result<Option<u64>, UploadStoreError> {
         let path = self.path(name);
-        let size = async {
-            match self.objects.head(&path).await {
-                Err(object_store::Error::NotFound { .. }) => Ok(None),
-                found => Ok(Some(found?.size)),
-            }
+        let size = async |objects: &Objects| match objects.store.head(&path).await {
+            Err(object_store::Error::NotFound { .. }) => Ok::<_, object_store::Error>(None),
+            found => Ok(Some(found?.size)),
         };
-        self.within_limit("read from", size).await
+        self.objects.within_limit(size).await.map_err(|cause| self.failed("read from", cause))
     }
 
     /// The URL to which an object of exactly `n_bytes` bytes can be written with PUT for so long. `None` if this is a folder.
@@ -206,56 +187,61 @@ impl Location {
         n_bytes: u32,
         lifetime: Duration,
     ) -> Result<Option<String>, UploadStoreError> {
-        let Some(presigner) = &self.presigner else { return Ok(None) };
         let path = self.path(name);
-        let url = self.within_limit("sign a URL of", presigner.put(&path, n_bytes, lifetime)).await?;
-        Ok(Some(url.into()))
+        let sign = async |objects: &Objects| match &objects.presigner {
+            Some(presigner) => presigner.put(&path, n_bytes, lifetime).await.map(|url| Some(url.into())),
+            None => Ok::<_, object_store::Error>(None),
+        };
+        self.objects.within_limit(sign).await.map_err(|cause| self.failed("sign a URL of", cause))
     }
 
     /// The names of the objects here, at most `limit`.
     pub(super) async fn names(&self, limit: usize) -> Result<Vec<String>, UploadStoreError> {
         let prefix = (!self.prefix.as_ref().is_empty()).then_some(&self.prefix);
-        let listed = self.objects.list(prefix).take(limit).try_collect();
-        let listed: Vec<object_store::ObjectMeta> = self.within_limit("list", listed).await?;
+        let list = async |objects: &Objects| {
+            let listed: Vec<object_store::ObjectMeta> =
+                objects.store.list(prefix).take(limit).try_collect().await?;
+            let unfinished = match &objects.folder {
+                Some(folder) => unfinished(folder, limit).await?,
+                None => Vec::new(),
+            };
+            Ok::<_, io::Error>((listed, unfinished))
+        };
+        let listed = self.objects.within_limit(list).await;
+        let (listed, unfinished) = listed.map_err(|cause| self.failed("list", cause))?;
         let name = |path: &Path| {
             let parts: Vec<_> = path.prefix_match(&self.prefix)?.collect();
             let [name] = parts.as_slice() else { return None };
             Some(name.as_ref().to_owned())
         };
-        let mut names: Vec<_> = listed.iter().filter_map(|object| name(&object.location)).collect();
-        if let Some(folder) = &self.folder {
-            let unfinished = unfinished(folder, limit).await;
-            names.extend(unfinished.map_err(|error| self.failed("list", error.to_string()))?);
-        }
-        Ok(names)
+        let finished = listed.iter().filter_map(|object| name(&object.location));
+        Ok(finished.chain(unfinished).collect())
     }
 
     /// Deletes objects. It is no error if one does not exist.
     pub(super) async fn delete(&self, names: &[String]) -> Result<(), UploadStoreError> {
-        if let Some(folder) = &self.folder {
-            for name in names.iter().filter(|name| name.contains(UNFINISHED)) {
-                match tokio::fs::remove_file(folder.join(name)).await {
-                    Err(error) if error.kind() != ErrorKind::NotFound => {
-                        return Err(self.failed("delete from", error.to_string()));
-                    }
-                    _ => (),
-                }
-            }
-        }
         let finished = names.iter().filter(|name| !name.contains(UNFINISHED));
         let paths: Vec<_> = finished.map(|name| Ok(self.path(name))).collect();
-        let mut deleted = self.objects.delete_stream(futures::stream::iter(paths).boxed());
-        let delete = async {
+        let delete = async |objects: &Objects| {
+            if let Some(folder) = &objects.folder {
+                for name in names.iter().filter(|name| name.contains(UNFINISHED)) {
+                    match tokio::fs::remove_file(folder.join(name)).await {
+                        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                        _ => (),
+                    }
+                }
+            }
+            let mut deleted = objects.store.delete_stream(futures::stream::iter(paths).boxed());
             let mut result = Ok(());
             while let Some(one) = deleted.next().await {
                 match one {
                     Ok(_) | Err(object_store::Error::NotFound { .. }) => (),
-                    Err(error) => result = Err(error),
+                    Err(error) => result = Err(error.into()),
                 }
             }
             result
         };
-        self.within_limit("delete from", delete).await
+        self.objects.within_limit(delete).await.map_err(|cause| self.failed("delete from", cause))
     }
 
     /// Writes, reads, lists and deletes an object, so that a location that cannot be used is found before a job needs
@@ -284,4 +270,43 @@ async fn unfinished(folder: &std::path::Path, limit: usize) -> io::Result<Vec<St
         }
     }
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use object_store::{
+        memory::InMemory,
+        throttle::{ThrottleConfig, ThrottledStore},
+    };
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// The time that each operation of a bucket takes that never answers.
+    #[tokio::test(start_paused = true)]
+    async fn a_bucket_that_swallows_is_given_up_by_every_operation() {
+        let never = Duration::from_secs(24 * 3600);
+        let config = ThrottleConfig {
+            wait_delete_per_call: never,
+            wait_get_per_call: never,
+            wait_list_per_call: never,
+            wait_put_per_call: never,
+            ..ThrottleConfig::default()
+        };
+        let store = Arc::new(ThrottledStore::new(InMemory::new(), config));
+        let objects = Objects { store, folder: None, presigner: None };
+        let url = "s3://silent".to_owned();
+        let silent = Location { url, prefix: Path::default(), objects: LimitedObjects::new(objects) };
+        let began = Instant::now();
+        let errors = [
+            silent.write("a", Bytes::new()).await.unwrap_err().to_string(),
+            silent.read("a", 1).await.unwrap_err().to_string(),
+            silent.read_part("a", 1, 0..1).await.unwrap_err().to_string(),
+            silent.size("a").await.unwrap_err().to_string(),
+            silent.names(1).await.unwrap_err().to_string(),
+            silent.delete(&["a".to_owned()]).await.unwrap_err().to_string(),
+        ];
+        assert!(errors.iter().all(|error| error.contains("it took longer than 30s")), "{errors:?}");
+        assert!(began.elapsed() <= Duration::from_secs(errors.len() as u64 * 31));
+    }
 }

@@ -7,6 +7,7 @@
 mod address;
 mod background;
 mod error;
+mod limited;
 mod location;
 mod locations;
 mod orphans;
