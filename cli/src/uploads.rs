@@ -14,7 +14,7 @@ use crate::failure::Failure;
 /// How long a bucket's service may take. The store limits each operation with all its requests.
 const LIMITS: Limits = Limits {
     connect: Duration::from_secs(5),
-    stall: Duration::from_secs(20),
+    stall: Duration::from_secs(10),
     whole: Some(Duration::from_secs(30)),
 };
 /// How long a stopping process waits for objects to be deleted. Those that remain are found by listing.

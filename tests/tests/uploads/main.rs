@@ -7,7 +7,7 @@ mod reserved;
 use std::{collections::BTreeMap, time::Duration};
 
 use akhar_jobs::{
-    JobId, JobUpload, MediaType, NewJob, Parameters, TopK, Upload,
+    JobId, JobUpload, MAX_ATTEMPTS, MediaType, NewJob, Parameters, TopK, Upload,
     backend::{Admission, Submissions},
     uploads::{FetchError, Orphans, S3Access, UploadStore},
 };
@@ -20,8 +20,10 @@ use akhar_tests::{
     process::command,
     speech::{error_percent, recording},
     stack::base_environment,
+    until,
     uploads::{S3Server, Store},
 };
+use serde_json::json;
 use uuid::Uuid;
 
 fn digit() -> Fixture {
@@ -171,6 +173,26 @@ async fn a_request_while_the_store_is_down_is_refused_with_a_time_to_try_again()
     assert_eq!(n_jobs, 0);
     let log = stack.api.log().join("\n");
     assert!(log.contains("AKHAR_UPLOAD_STORE") && !log.contains("a secret of tests"), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_whose_upload_cannot_be_read_keeps_no_place_and_spends_no_attempt() {
+    let store = Store::bucket().await;
+    let stack = Stack::with().settings(store.settings()).set("AKHAR_WORKER_CONCURRENCY", 1).start().await;
+    let Store::Bucket(mut server) = store else { unreachable!("a bucket") };
+    let mut held = Seam::Claim.hold(&stack.db).await;
+    let job = submit(&stack).await;
+    held.holds(1).await;
+    server.process.kill().await;
+    held.release().await;
+    let handwriting = stack.request("POST", "/v1/models/handwriting-generator");
+    let written = send(handwriting.json(&json!({"text": "ਅੱਖਰ", "with-image": false}))).await;
+    assert_eq!(written.status, 200, "it gets the only place");
+    until("the attempt is not spent", async || {
+        let max_attempts: i32 = stack.row("select max_attempts from jobs where id = $1", job).await;
+        (max_attempts > MAX_ATTEMPTS).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -47,6 +47,13 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a model has to answer somebody after an attempt has run out of time, before it counts as stuck.
 const TO_GO_ON: Duration = Duration::from_secs(1);
 
+/// The code of an attempt that cannot read its upload.
+const UNREAD: &str = "upload";
+
+/// The attempt from which on one that cannot read its upload is spent. The pauses before it and the attempts that are left take six
+/// minutes together.
+const FIRST_SPENT_UNREAD: i32 = 9;
+
 /// What every attempt needs.
 pub(crate) struct Attempts {
     /// Takes the writes of progress, which need not be flushed to disk.
@@ -70,6 +77,8 @@ enum AttemptResult {
     Outcome(Outcome, Timing),
     /// The attempt failed. The code and the text give the cause, for operators.
     Failed(&'static str, String),
+    /// The store of uploads did not answer, which is not the job's fault. The text gives the cause, for operators.
+    Unread(String),
     /// The attempt failed, and so would every other. The text gives the cause, for operators.
     FailedForGood(String),
 }
@@ -104,7 +113,7 @@ impl Recording {
             DownloadError::Refused { code, detail } => rejected(code, detail),
             DownloadError::Unavailable(detail) if self.is_last_attempt => rejected("not_fetched", detail),
             DownloadError::Unavailable(error) | DownloadError::Disk(error) => {
-                AttemptResult::Failed("upload", error)
+                AttemptResult::Failed(UNREAD, error)
             }
         })
     }
@@ -143,7 +152,7 @@ impl Work {
                 None => match fetch(&uploads, upload, || progress.send_modify(|_| ())).await {
                     Ok(file) => file,
                     Err(UploadError::Lost(error)) => return AttemptResult::FailedForGood(error),
-                    Err(UploadError::Unavailable(error)) => return AttemptResult::Failed("upload", error),
+                    Err(UploadError::Unavailable(error)) => return AttemptResult::Unread(error),
                 },
             };
             match pipeline.work((account_id, job), &parameters, file, &progress).await {
@@ -248,6 +257,12 @@ impl Attempts {
         };
         let failed = |panic| AttemptResult::Failed("panic", format!("the attempt panicked: {panic}"));
         let (result, stuck) = worked.unwrap_or_else(|panic| (failed(panic), None));
+        let result = match result {
+            AttemptResult::Unread(error) if fence.attempt >= FIRST_SPENT_UNREAD => {
+                AttemptResult::Failed(UNREAD, error)
+            }
+            other => other,
+        };
         match result {
             AttemptResult::Outcome(outcome, timing) => {
                 let kept = Kept::of(&outcome);
@@ -264,10 +279,11 @@ impl Attempts {
             AttemptResult::FailedForGood(error) => {
                 self.give_up(fence, may_have_webhook, &report, "upload-lost", error).await;
             }
+            AttemptResult::Unread(error) => self.try_again(fence, &report, UNREAD, error, false).await,
             AttemptResult::Failed(code, error) if claimed.is_last_attempt => {
                 self.give_up(fence, may_have_webhook, &report, code, error).await;
             }
-            AttemptResult::Failed(code, error) => self.try_again(fence, &report, code, error).await,
+            AttemptResult::Failed(code, error) => self.try_again(fence, &report, code, error, true).await,
         }
         if let Some(model) = stuck {
             tracing::error!(model, "the model does not answer any more: ending this worker");
@@ -321,10 +337,10 @@ impl Attempts {
         report.dead(has_ended, code, &error);
     }
 
-    async fn try_again(&self, fence: Fence, report: &Report, code: &str, error: String) {
+    async fn try_again(&self, fence: Fence, report: &Report, code: &str, error: String, is_spent: bool) {
         let delay = backoff::after(fence.attempt);
         report.retried(code, &error, delay);
-        self.requeue(Requeue { fence, is_spent: true, delay, error }).await;
+        self.requeue(Requeue { fence, is_spent, delay, error }).await;
     }
 
     /// Returns a job whose attempt has not ended to its queue, because this worker stops.

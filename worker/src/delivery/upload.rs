@@ -13,8 +13,8 @@ use tokio::time::Instant;
 use super::temporary_file::{TemporaryFile, not_written};
 use crate::decode::job_file::{Content, JobFile};
 
-/// How long reading is tried again before the attempt fails. The store may be restarting.
-const LIMIT: Duration = Duration::from_secs(60);
+/// How long reading is tried again before the job returns to its queue and others get its place. The store may be restarting.
+const LIMIT: Duration = Duration::from_secs(5);
 /// The pauses before another try. The store has then been tried for some seconds.
 const PAUSES: ConstantBuilder =
     ConstantBuilder::new().with_delay(Duration::from_millis(500)).without_max_times();
