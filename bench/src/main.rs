@@ -5,7 +5,11 @@
 //! Clients, api, worker and Postgres share this machine's cores in every measurement. So compare the rows of
 //! one run, and not runs of two machines. No measurement fails because of a time; wrong answers make it fail.
 
-#![expect(clippy::disallowed_methods, reason = "a measurement that waits for ever concerns its run only")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a measurement that waits for ever concerns its run only"
+)]
 
 mod cpu;
 mod full_table;

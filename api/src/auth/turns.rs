@@ -33,14 +33,11 @@ impl Turns {
     /// Waits until the account has fewer such statements. Hold the turn while the statement is executed.
     pub(crate) async fn take(&self, account_id: Uuid) -> Result<OwnedSemaphorePermit, Problem> {
         let turns = self.of(account_id);
-        match timeout(WAIT_LIMIT, turns.acquire_owned()).await {
-            Ok(Ok(turn)) => Ok(turn),
-            Ok(Err(_)) | Err(_) => {
-                let n = self.n_per_account;
-                let detail = format!("Your account may read {n} lists at a time.");
-                Err(Problem::quota("lists", detail, Duration::from_secs(1)))
-            }
+        if let Ok(Ok(turn)) = timeout(WAIT_LIMIT, turns.acquire_owned()).await {
+            return Ok(turn);
         }
+        let detail = format!("Your account may read {} lists at a time.", self.n_per_account);
+        Err(Problem::quota("lists", detail, Duration::from_secs(1)))
     }
 
     fn of(&self, account_id: Uuid) -> Arc<Semaphore> {

@@ -189,7 +189,7 @@ async fn notifications(database: &Database, config: &Config) -> Result<Check, sq
 }
 
 /// Whether the database is open to all roles of the server: whoever can connect hears every notification and can send some.
-async fn access(db: &PgPool) -> Result<Check, sqlx::Error> {
+async fn access(db: &Pool) -> Result<Check, sqlx::Error> {
     let (database, others): (String, Vec<String>) = sqlx::query_as(
         "select quote_ident(datname), case when exists (
                  select from aclexplode(coalesce(datacl, acldefault('d', datdba)))

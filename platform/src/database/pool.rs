@@ -323,7 +323,7 @@ impl Manager for Connections {
     type Error = sqlx::Error;
 
     async fn create(&self) -> Result<PgConnection, sqlx::Error> {
-        let connect = || self.servers.connect();
+        let connect = || self.servers.connect().boxed(); // its state is large, and few statements need it
         connect.retry(STARTING_PAUSES).when(is_starting).await
     }
 
@@ -421,8 +421,9 @@ pub(super) async fn within<T>(
 
 /// Fails with an error that counts as [`is_read_only`] if the server is a replica or its database is set read-only.
 pub async fn check_writable(db: impl Executor<'_, Database = Postgres>) -> Result<(), sqlx::Error> {
-    match sqlx::query_scalar("select current_setting('transaction_read_only')::bool").fetch_one(db).await? {
-        true => Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "the database is read-only").into()),
-        false => Ok(()),
+    let is_read_only = sqlx::query_scalar("select current_setting('transaction_read_only')::bool");
+    if is_read_only.fetch_one(db).await? {
+        return Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "the database is read-only").into());
     }
+    Ok(())
 }

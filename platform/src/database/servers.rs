@@ -157,6 +157,7 @@ impl Servers {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "Servers::find limits the time")]
 async fn connect_as(options: &PgConnectOptions, target: Target) -> Result<PgConnection, sqlx::Error> {
     let mut db = PgConnection::connect_with(options).await?;
     if target != Target::Any {

@@ -10,6 +10,7 @@ const BEGIN: &str = "begin; set local idle_in_transaction_session_timeout = '5s'
 /// The connection must belong to a task that no caller can drop, as those of [`Pool::run`](super::Pool::run) do, or be
 /// closed when this is dropped: sqlx 0.9 counts a transaction only from the reply to `begin`, and gives a connection whose
 /// `begin` was dropped before to the next user, inside the transaction.
+#[expect(clippy::disallowed_methods, reason = "whoever may drop the future closes the connection")]
 pub async fn transaction<T, E: From<sqlx::Error>>(
     db: &mut PgConnection,
     work: impl AsyncFnOnce(&mut PgConnection) -> Result<T, E>,

@@ -10,8 +10,8 @@ use akhar_jobs::{
 use akhar_tests::{Cluster, Form, Seam, Stack, http::send};
 use serde_json::json;
 use sqlx::{
-    Connection as _, PgConnection, PgPool,
-    postgres::{PgConnectOptions, PgListener},
+    Connection as _, PgConnection,
+    postgres::{PgConnectOptions, PgListener, PgPoolOptions},
 };
 use uuid::Uuid;
 
@@ -50,9 +50,10 @@ async fn another_role_hears_no_content_and_makes_nobody_believe_it() {
     let cluster = Cluster::own();
     let stack = Stack::with().on(&cluster).start().await;
     sqlx::query("create role other login").execute(&stack.db).await.expect("a role");
-    let other = stack.db.connect_options().as_ref().clone().username("other");
-    let mut listener =
-        PgListener::connect_with(&PgPool::connect_lazy_with(other.clone())).await.expect("it may");
+    let other = stack.db.servers().options()[0].clone().username("other");
+    let mut listener = PgListener::connect_with(&PgPoolOptions::new().connect_lazy_with(other.clone()))
+        .await
+        .expect("it may");
     listener.listen_all(CHANNELS).await.expect("every role may listen");
     let image = digit();
     let request =

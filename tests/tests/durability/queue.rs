@@ -19,7 +19,10 @@ use akhar_jobs::{
 use akhar_platform::database::Pool;
 use akhar_tests::{Cluster, Stack, until};
 use futures::future::join_all;
-use sqlx::{Connection as _, PgPool, postgres::PgListener};
+use sqlx::{
+    Connection as _,
+    postgres::{PgListener, PgPoolOptions},
+};
 use uuid::Uuid;
 
 use crate::{claim, digit, end, submit};
@@ -319,7 +322,7 @@ async fn the_end_of_each_job_of_a_cancelled_group_is_announced() {
     let jobs: Vec<NewJob> = (0..3 * store::MAX_ENDINGS).map(|_| job()).collect();
     insert(&db, &jobs.iter().collect::<Vec<_>>()).await;
     let mut listener =
-        PgListener::connect_with(&PgPool::connect_lazy_with(db.servers().options()[0].clone()))
+        PgListener::connect_with(&PgPoolOptions::new().connect_lazy_with(db.servers().options()[0].clone()))
             .await
             .expect("a connection");
     listener.listen(store::JOBS_ENDED).await.expect("it listens");
