@@ -124,8 +124,8 @@ async fn server(db: &Pool, config: &Config) -> Result<Check, sqlx::Error> {
         let found = format!("{found}, but fsync is off: a crash of its machine can destroy all data");
         return Ok(Check::failed("database", found, "set fsync = on in postgresql.conf"));
     }
-    // An api takes as many as its setting says, one to listen, and four for the statements of the queue. A worker takes one less.
-    let needed = i32::try_from(config.database_connections.get() + 5).unwrap_or(i32::MAX);
+    // An api takes as many as its setting says, one to listen, and five for the statements of the queue and for readiness. A worker takes two less.
+    let needed = i32::try_from(config.database_connections.get() + 6).unwrap_or(i32::MAX);
     if max_connections < needed.saturating_mul(2) {
         let found = format!(
             "{found}, but accepts {max_connections} connections; api and worker take {needed} each at most"

@@ -6,6 +6,7 @@ mod bulk;
 mod clock;
 mod connections;
 mod crashes;
+mod dropped_begin;
 mod fair_queuing;
 mod fairness;
 mod full_disk;
