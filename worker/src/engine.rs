@@ -2,7 +2,8 @@
 //! bounded channel and answers them in batches.
 //!
 //! A batch is what is waiting when a thread becomes free, up to a limit. Accounts take turns. A single request
-//! starts at once: it never waits for others to fill a batch.
+//! starts at once: it never waits for others to fill a batch. If a batch fails, its inputs are run one by one, so that only the
+//! input fails that made it fail.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -157,20 +158,36 @@ fn serve<M: BatchModel>(
         let Some(batch) = waiting.lock().next() else { return };
         let (inputs, replies): (Vec<_>, Vec<_>) =
             batch.into_iter().map(|request| (request.input, request.reply)).unzip();
-        let started = Instant::now();
-        *running.lock() = Some(started);
-        let answers = catch_unwind(AssertUnwindSafe(|| model.run(&inputs)))
-            .unwrap_or_else(|_| Err("its code panicked".to_owned()));
-        *running.lock() = None;
-        let took = started.elapsed();
-        metrics::MODEL_BATCH.record_items([name], inputs.len());
-        metrics::MODEL_RUN_SECONDS.record_duration([name], took);
-        answer(answers, replies, took);
+        let mut run = |inputs: &[M::Input]| {
+            let started = Instant::now();
+            *running.lock() = Some(started);
+            let answers = catch_unwind(AssertUnwindSafe(|| model.run(inputs)))
+                .unwrap_or_else(|_| Err("its code panicked".to_owned()));
+            *running.lock() = None;
+            let took = started.elapsed();
+            metrics::MODEL_BATCH.record_items([name], inputs.len());
+            metrics::MODEL_RUN_SECONDS.record_duration([name], took);
+            (answers, took)
+        };
+        match run(&inputs) {
+            (Err(error), _) if inputs.len() > 1 => {
+                tracing::warn!(
+                    model = name,
+                    error,
+                    n = inputs.len(),
+                    "a batch failed: running its inputs one by one"
+                );
+                for (input, reply) in inputs.iter().zip(replies).filter(|(_, reply)| !reply.is_closed()) {
+                    answer(run(std::slice::from_ref(input)), vec![reply]);
+                }
+            }
+            answers => answer(answers, replies),
+        }
     }
 }
 
 /// Sends each caller its output. A send fails only when that caller has gone, so the failure is ignored.
-fn answer<O>(answers: Result<Vec<O>, String>, replies: Vec<Reply<O>>, took: Duration) {
+fn answer<O>((answers, took): (Result<Vec<O>, String>, Duration), replies: Vec<Reply<O>>) {
     match answers {
         Ok(outputs) => {
             for (output, reply) in outputs.into_iter().zip(replies) {
@@ -315,11 +332,28 @@ mod tests {
         assert!(!engine.is_stuck_since(began));
     }
 
-    #[tokio::test]
-    async fn a_panic_or_an_error_fails_the_batch_and_the_engine_goes_on() {
-        let (engine, ..) = engine(1);
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_panic_or_an_error_fails_only_its_input_and_the_engine_goes_on() {
+        let (engine, batches, gate) = engine(5);
+        let first = send(&engine, 1, 0).await;
+        tokio::task::block_in_place(|| gate.wait());
+        let mut waiting = Vec::new();
+        for (account, n) in [(2, 1), (3, 13), (4, 2), (5, 7), (6, 3)] {
+            waiting.push((n, send(&engine, account, n).await));
+        }
+        tokio::task::block_in_place(|| gate.wait());
+        assert_eq!(first.await.unwrap().unwrap().output, 0);
+        for (n, answer) in waiting {
+            match answer.await.unwrap() {
+                Ok(answer) => assert_eq!(answer.output, n),
+                Err(error) => {
+                    assert!([7, 13].contains(&n) && matches!(error, EngineError::Run(_)), "{n}: {error}");
+                }
+            }
+        }
+        assert_eq!(batches.lock()[1..], [vec![1, 13, 2, 7, 3], vec![1], vec![13], vec![2], vec![7], vec![3]]);
         assert!(matches!(engine.infer(turn(1), 13).await, Err(EngineError::Run(_))));
-        assert!(matches!(engine.infer(turn(1), 7).await, Err(EngineError::Run(_))));
         assert_eq!(engine.infer(turn(1), 5).await.unwrap().output, 5);
+        assert_eq!(batches.lock()[7..], [vec![13], vec![5]], "an input that is alone is run once");
     }
 }
