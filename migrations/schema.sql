@@ -246,6 +246,7 @@ create table jobs (
     group_name text, -- The name of its group among those of its account (job_groups); null without a group. Never changes.
     labels jsonb, -- The labels that its request gave it, a JSON object of texts; null without labels. Never changes.
     recording_url text, -- Where a worker fetches the recording, until the job ends; of a job that the service failed to process, until the row is deleted. Null if the caller has sent it. Its query can be a secret.
+    deaths smallint not null default 0, -- How often its worker died or lost it. From the second time on it is a suspect: it may be what kills the workers.
     constraint jobs_pkey PRIMARY KEY (id)
 ) with (toast_tuple_target=4080, fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0.1, autovacuum_vacuum_cost_delay=0);
 CREATE INDEX jobs_claim ON public.jobs USING btree (queue, priority DESC, turn, run_at, id) WHERE (state = 'queued'::text);
@@ -257,6 +258,7 @@ CREATE INDEX jobs_of_label ON public.jobs USING gin (labels jsonb_path_ops) WHER
 CREATE INDEX jobs_of_request ON public.jobs USING btree (request_id) WHERE (request_id !~~ '________-____-7___-____-____________'::text);
 CREATE INDEX jobs_retained ON public.jobs USING btree (retain_s, ended_at) WHERE ((retain_s > 0) AND (ended_at IS NOT NULL));
 CREATE INDEX jobs_running ON public.jobs USING btree (worker) WHERE (state = 'running'::text);
+CREATE INDEX jobs_suspects ON public.jobs USING btree (queue, priority DESC, turn, run_at, id) WHERE ((deaths >= 2) AND (ended_at IS NULL));
 CREATE INDEX jobs_waiting ON public.jobs USING btree (queue, account_id, priority, turn) WHERE (state ~~ 'queued'::text);
 CREATE TRIGGER delete_parts AFTER DELETE ON public.jobs REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION delete_parts_of_jobs();
 

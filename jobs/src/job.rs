@@ -101,7 +101,7 @@ impl NewJob {
 
 /// A fencing token: identifies one claim of one job. Every write of an attempt carries it, so that an attempt whose
 /// claim is no longer current changes nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, sqlx::FromRow)]
 pub struct Fence {
     /// The job.
     pub job: JobId,

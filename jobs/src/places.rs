@@ -29,6 +29,8 @@ pub struct FreePlaces {
     pub full_accounts: Vec<Uuid>,
     /// Whether the jobs may have large uploads.
     pub with_large: bool,
+    /// Whether one of the jobs may be a suspect. A statement claims one at most, for the places of all queues.
+    pub with_suspect: bool,
 }
 
 impl Places {
@@ -41,6 +43,6 @@ impl Places {
 impl FreePlaces {
     /// Places for any jobs.
     pub const fn any(queue: Queue, n: usize) -> Self {
-        Self { queue, n, full_accounts: Vec::new(), with_large: true }
+        Self { queue, n, full_accounts: Vec::new(), with_large: true, with_suspect: true }
     }
 }

@@ -1,7 +1,7 @@
 //! The queues that jobs wait in, and how often a job may be claimed.
 
-/// How often a job may be claimed before it fails permanently. A job needs more than one claim, so that a crash or
-/// restart of a worker does not cost the caller an answer. The number is small, because an input that crashes its
+/// How many attempts a job has before it fails permanently. One that the worker gives back does not count, and neither do the
+/// first two whose worker dies. From then on the job is a suspect, and the number is small, because an input that crashes its
 /// worker must not crash one worker after another.
 pub const MAX_ATTEMPTS: i32 = 3;
 

@@ -21,12 +21,12 @@ pub(super) const TO_END: Duration = Duration::from_secs(180);
 /// The time in which objects without a job must be found and deleted: two listings, a minute apart.
 const TO_SWEEP: Duration = Duration::from_secs(200);
 
-/// The problem of a job whose three attempts all failed. That is right only if the worker of each was killed, or was silent
-/// for so long that it counted as dead.
+/// The problem of a job that failed for good. That is right only if so many workers died with it, or were silent for so long that
+/// they counted as dead.
 const JOB_FAILED: &str = "job-failed";
 
-/// The attempts that a job has.
-const MAX_ATTEMPTS: usize = 3;
+/// The deaths of its workers of which a job dies: two that spend no attempt, and three that do.
+const DEADLY: usize = 5;
 
 /// Statuses that a client may get instead of a result: the service cannot take the request now.
 const MAY_REFUSE: [u16; 4] = [408, 429, 503, 507];
@@ -84,7 +84,7 @@ impl JobRow {
     /// Whether all its attempts failed because these processes were dead.
     fn failed_by_deaths(&self, dead: &[i32]) -> bool {
         let is_of_dead = |name: &String| dead.iter().any(|process| name.contains(&format!("-{process}-")));
-        self.failed_workers.len() >= MAX_ATTEMPTS && self.failed_workers.iter().all(is_of_dead)
+        self.failed_workers.len() >= DEADLY && self.failed_workers.iter().all(is_of_dead)
     }
 }
 
@@ -272,13 +272,14 @@ mod tests {
             id: Uuid::nil(),
             request_id: "chaos-1".to_owned(),
             state: "failed".to_owned(),
-            attempt: 3,
+            attempt: 5,
             last_error: None,
             failed_workers: workers.iter().map(|&name| name.to_owned()).collect(),
         };
         let dead = [11, 12];
-        assert!(row(&["vm-11-a", "vm-12-b", "vm-11-a"]).failed_by_deaths(&dead));
-        assert!(!row(&["vm-11-a", "vm-13-b", "vm-11-a"]).failed_by_deaths(&dead));
-        assert!(!row(&["vm-11-a", "vm-12-b"]).failed_by_deaths(&dead));
+        let deaths = ["vm-11-a", "vm-12-b", "vm-11-a", "vm-11-a", "vm-12-b"];
+        assert!(row(&deaths).failed_by_deaths(&dead));
+        assert!(!row(&deaths[1..]).failed_by_deaths(&dead));
+        assert!(!row(&[&deaths[1..], &["vm-13-b"]].concat()).failed_by_deaths(&dead));
     }
 }

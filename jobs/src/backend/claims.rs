@@ -8,12 +8,12 @@ use sqlx::PgConnection;
 use tokio::sync::{Mutex, mpsc};
 
 use crate::{
-    Fence, FreePlaces, Places, Queue,
+    FreePlaces, Places, Queue,
     backend::{
         group::{Group, GroupError, Statement},
         held::{HeldByQueue, HeldClaims, Hold},
     },
-    store::{self, Claimed},
+    store::{self, Claimed, RunningJob},
 };
 
 /// A claimed job, held by this process.
@@ -90,8 +90,10 @@ impl Statement for ClaimJobs {
         places: &[FreePlaces],
     ) -> Result<Vec<Vec<FetchedJob>>, sqlx::Error> {
         let _claiming = self.shared.claiming.lock().await;
-        let claimed = store::claim(db, &self.shared.worker, places).await?;
-        Ok(self.hold(places, claimed))
+        let with_suspect = !self.shared.held.has_suspect();
+        let places: Vec<_> = places.iter().map(|free| FreePlaces { with_suspect, ..free.clone() }).collect();
+        let claimed = store::claim(db, &self.shared.worker, &places).await?;
+        Ok(self.hold(&places, claimed))
     }
 }
 
@@ -103,7 +105,9 @@ impl ClaimJobs {
         for claimed in claimed {
             let queue = claimed.queue;
             let claims = self.shared.held.of(queue);
-            let Some(hold) = claims.hold(claimed.fence, claimed.account_id, claimed.is_large()) else {
+            let Some(hold) =
+                claims.hold(claimed.fence, claimed.account_id, claimed.is_large(), claimed.is_suspect)
+            else {
                 continue;
             };
             let job = Some(Box::new(ClaimedJob { claimed, hold }));
@@ -155,14 +159,13 @@ impl Claims {
         }
     }
 
-    /// Jobs that the table shows as running for this worker although this process holds no claim of them. The `bool`
-    /// says whether the attempt is the job's last. Such a job was claimed by a statement whose result was lost with
-    /// its connection, or its end was lost in a crash of Postgres.
-    pub async fn unheld(&self) -> Result<Vec<(Fence, bool)>, sqlx::Error> {
+    /// Jobs that the table shows as running for this worker although this process holds no claim of them. Such a job was
+    /// claimed by a statement whose result was lost with its connection, or its end was lost in a crash of Postgres.
+    pub async fn unheld(&self) -> Result<Vec<RunningJob>, sqlx::Error> {
         let shared = &self.shared;
         let _no_claim_begins = shared.claiming.lock().await;
         let mut running = store::claimed_by(&shared.db, &shared.worker).await?;
-        running.retain(|(fence, _)| !shared.held.holds(*fence));
+        running.retain(|job| !shared.held.holds(job.fence));
         Ok(running)
     }
 }

@@ -43,7 +43,9 @@ struct Held {
     of_account: HashMap<Uuid, usize>,
     /// How many of those have large uploads.
     n_large: usize,
-    /// How often a place became free that only some jobs can have: those of an account, or those with large uploads.
+    /// How many of the claims are of suspects: one at most in all queues.
+    n_suspects: usize,
+    /// How often a place became free that only some jobs can have: those of an account, those with large uploads, or suspects.
     n_shares_freed: u64,
 }
 
@@ -77,6 +79,11 @@ impl HeldByQueue {
         self.0.iter().any(|held| held.holds(fence))
     }
 
+    /// Whether a suspect is held. Its end is not written, so its worker could still die with it.
+    pub(super) fn has_suspect(&self) -> bool {
+        self.0.iter().any(|held| held.0.claims.lock().n_suspects > 0)
+    }
+
     /// Pauses the queues of which this worker may claim no jobs, and resumes the others.
     pub fn apply(&self, orders: &Orders) {
         for queue in Queue::ALL {
@@ -92,6 +99,7 @@ pub struct Hold {
     fence: Fence,
     account_id: Uuid,
     is_large: bool,
+    is_suspect: bool,
     is_working: bool,
 }
 
@@ -131,7 +139,8 @@ impl HeldClaims {
         let Places { n_of_account, n_large, .. } = self.0.places;
         let full = held.of_account.iter().filter(|(_, n)| **n >= n_of_account);
         let full_accounts = full.map(|(account, _)| *account).collect();
-        (n > 0).then_some(FreePlaces { queue, n, full_accounts, with_large: held.n_large < n_large })
+        let with_large = held.n_large < n_large;
+        (n > 0).then_some(FreePlaces { queue, n, full_accounts, with_large, with_suspect: true })
     }
 
     /// How many more claims may be held. Also wakes the task of `cx` when there are more.
@@ -155,7 +164,13 @@ impl HeldClaims {
 
     /// Adds a claim of a job of this account. Returns `None` if the claim is held already. That happens when a crash of
     /// Postgres lost the claim and the job was claimed again with the same number. The running attempt ends the job.
-    pub(crate) fn hold(&self, fence: Fence, account_id: Uuid, is_large: bool) -> Option<Hold> {
+    pub(crate) fn hold(
+        &self,
+        fence: Fence,
+        account_id: Uuid,
+        is_large: bool,
+        is_suspect: bool,
+    ) -> Option<Hold> {
         let mut held = self.0.claims.lock();
         if !held.fences.insert(fence) {
             return None;
@@ -163,7 +178,8 @@ impl HeldClaims {
         held.n_working += 1;
         *held.of_account.entry(account_id).or_default() += 1;
         held.n_large += usize::from(is_large);
-        Some(Hold { claims: self.clone(), fence, account_id, is_large, is_working: true })
+        held.n_suspects += usize::from(is_suspect);
+        Some(Hold { claims: self.clone(), fence, account_id, is_large, is_suspect, is_working: true })
     }
 
     /// Whether this claim is held.
@@ -200,7 +216,11 @@ impl Hold {
 impl Drop for Hold {
     fn drop(&mut self) {
         self.work_is_over();
-        self.claims.0.claims.lock().fences.remove(&self.fence);
+        let mut held = self.claims.0.claims.lock();
+        held.fences.remove(&self.fence);
+        held.n_suspects -= usize::from(self.is_suspect);
+        held.n_shares_freed += u64::from(self.is_suspect);
+        drop(held);
         self.claims.0.waker.wake();
     }
 }
@@ -218,7 +238,7 @@ mod tests {
 
     /// A claim of a job of account number `account`.
     fn hold(claims: &HeldClaims, account: u128, is_large: bool) -> Hold {
-        claims.hold(fence(), Uuid::from_u128(account), is_large).unwrap()
+        claims.hold(fence(), Uuid::from_u128(account), is_large, false).unwrap()
     }
 
     fn n_free(claims: &HeldClaims) -> usize {
@@ -253,7 +273,7 @@ mod tests {
             || claims.poll_free(&Context::from_waker(futures::task::noop_waker_ref())).n_shares_freed;
         let free = |full: &[u128], with_large| {
             let full_accounts = full.iter().map(|n| Uuid::from_u128(*n)).collect();
-            Some(FreePlaces { queue: Queue::Speech, n: 1, full_accounts, with_large })
+            Some(FreePlaces { queue: Queue::Speech, n: 1, full_accounts, with_large, with_suspect: true })
         };
         assert_eq!(claims.free(Queue::Speech), free(&[], true), "one at a time");
         let mut large = hold(&claims, 1, true);

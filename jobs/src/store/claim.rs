@@ -10,10 +10,14 @@ use crate::{
     UploadObject, places::LARGE_UPLOAD_BYTES,
 };
 
-use super::rows::{column, unreadable};
+use super::{
+    rows::{column, unreadable},
+    sweep::{RunningJob, running},
+};
 
 /// A claimed job with everything that its attempt needs.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact about the job")]
 pub struct Claimed {
     /// The job's id and the number of this claim.
     pub fence: Fence,
@@ -21,6 +25,8 @@ pub struct Claimed {
     pub queue: Queue,
     /// Whether the job may not be claimed again after this claim.
     pub is_last_attempt: bool,
+    /// Whether it may be what kills the workers: two or more have died with it, or lost it.
+    pub is_suspect: bool,
     /// The account that owns it.
     pub account_id: Uuid,
     /// The operation and its parameters.
@@ -46,6 +52,7 @@ struct ClaimedRow {
     id: JobId,
     attempt: i32,
     max_attempts: i32,
+    is_suspect: bool,
     queue: String,
     account_id: Uuid,
     parameters: Json<Parameters>,
@@ -71,7 +78,8 @@ const AGED_SHARE: f64 = 0.25;
 
 /// Claims jobs for `worker` that its free places allow. Jobs with higher priority are claimed first,
 /// and those of one priority in the order of their turns. Now and then, the first asynchronous job is claimed before all
-/// others if it has waited for a minute. Jobs that another statement is claiming are skipped.
+/// others if it has waited for a minute. Jobs that another statement is claiming are skipped. Of suspects, only the first may
+/// be claimed, in its turn. It is looked up only if the statement comes across a suspect.
 ///
 /// Whether it looks for an asynchronous job is decided first, because looking reads the index entries of jobs that were
 /// claimed before. The `case` hides the state from the planner, so that only the primary key can find that job's row.
@@ -92,6 +100,10 @@ pub async fn claim(
     let rows = sqlx::query(
         "with taken as (
              select * from unnest($3::text[], $4::uuid[]) as taken (queue, account_id)),
+         suspect as (
+             select id from jobs where deaths >= 2 and ended_at is null and queue = any($10)
+                 and case state when 'queued' then true end and run_at <= now()
+             order by priority desc, turn, run_at, id limit 1 for update skip locked),
          due as (
              select d.* from (
                  select *, random() < $8 as takes_aged
@@ -105,6 +117,7 @@ pub async fn claim(
                                  and run_at <= now() and attempt < max_attempts
                                  and (queue, account_id) not in (select queue, account_id from taken)
                                  and (free.with_large or recording_url is null and coalesce(upload_bytes, octet_length(upload), 0) <= $6)
+                                 and (deaths < 2 or id = (select id from suspect))
                              order by priority desc, turn, run_at, id limit 1) first
                          where created_at < now() - make_interval(secs => $7))
                      for update skip locked) aged)
@@ -114,6 +127,7 @@ pub async fn claim(
                      where queue = free.queue and state = 'queued' and run_at <= now() and attempt < max_attempts
                          and (queue, account_id) not in (select queue, account_id from taken)
                          and (free.with_large or recording_url is null and coalesce(upload_bytes, octet_length(upload), 0) <= $6)
+                         and (deaths < 2 or id = (select id from suspect))
                      order by priority desc, turn, run_at, id limit free.n for update skip locked) urgent)
                  limit free.n) d),
          reached as (
@@ -122,8 +136,8 @@ pub async fn claim(
          update jobs j set state = 'running', attempt = attempt + 1, worker = $9, started_at = now(),
              transcribed_s = null
          from due where j.id = due.id
-         returning j.id, j.attempt, j.max_attempts, j.queue, j.account_id, j.parameters, j.request_id,
-             j.priority = 0 as is_asynchronous, j.traceparent, j.media_type, j.upload, j.upload_url, j.upload_bytes,
+         returning j.id, j.attempt, j.max_attempts, j.deaths >= 2 as is_suspect, j.queue, j.account_id,
+             j.parameters, j.request_id, j.priority = 0 as is_asynchronous, j.traceparent, j.media_type, j.upload, j.upload_url, j.upload_bytes,
              j.upload_sha256, j.recording_url,
              j.webhook_url is not null as has_webhook,
              extract(epoch from now() - greatest(j.created_at, j.run_at))::float8 as waited_s,
@@ -138,10 +152,11 @@ pub async fn claim(
     .bind(AGED_AFTER.as_secs_f64())
     .bind(AGED_SHARE)
     .bind(worker)
+    .bind(places.iter().filter(|free| free.with_suspect).map(|free| free.queue.name()).collect::<Vec<_>>())
     .fetch_all(db)
     .await?;
     // A row that this version cannot read is left out, so that the other jobs are still attempted. Its job stays
-    // claimed, is returned to its queue as lost, and fails after its last attempt.
+    // claimed, is returned to its queue as lost, and fails in the end.
     let read = |row: &PgRow| match ClaimedRow::from_row(row).and_then(ClaimedRow::into_claimed) {
         Ok(claimed) => Some(claimed),
         Err(error) => {
@@ -152,15 +167,12 @@ pub async fn claim(
     Ok(rows.iter().filter_map(read).collect())
 }
 
-/// The jobs that run for `worker`. The `bool` says whether the attempt is the job's last.
-pub async fn claimed_by(db: impl PgExecutor<'_>, worker: &str) -> Result<Vec<(Fence, bool)>, sqlx::Error> {
-    let rows: Vec<(JobId, i32, bool)> = sqlx::query_as(
-        "select id, attempt, attempt >= max_attempts from jobs where state = 'running' and worker = $1",
-    )
-    .bind(worker)
-    .fetch_all(db)
-    .await?;
-    Ok(rows.into_iter().map(|(job, attempt, is_last)| (Fence { job, attempt }, is_last)).collect())
+/// The jobs that run for `worker`.
+pub async fn claimed_by(db: impl PgExecutor<'_>, worker: &str) -> Result<Vec<RunningJob>, sqlx::Error> {
+    sqlx::query_as(concat!("select ", running!(), " from jobs j where j.state = 'running' and j.worker = $1"))
+        .bind(worker)
+        .fetch_all(db)
+        .await
 }
 
 impl Claimed {
@@ -195,6 +207,7 @@ impl ClaimedRow {
             fence: Fence { job: self.id, attempt: self.attempt },
             queue: Queue::from_name(&self.queue).ok_or_else(|| unreadable("queue", &self.queue))?,
             is_last_attempt: self.attempt >= self.max_attempts,
+            is_suspect: self.is_suspect,
             account_id: self.account_id,
             parameters: self.parameters.0,
             upload,

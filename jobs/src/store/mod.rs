@@ -68,7 +68,7 @@ pub use requeue::{Requeue, requeue};
 pub use reserved_uploads::{ReservedUpload, find_reserved_upload, reserve_upload};
 pub use search::{JobPage, JobSearch, JobSummary, PageStart, search};
 pub use submit::{Submitted, submit, submitted};
-pub use sweep::{expire, forget_workers, lost, make_due, overdue};
+pub use sweep::{RunningJob, expire, forget_workers, lost, make_due, overdue};
 pub use uploads::used_objects;
 pub use usage::{AudioReservation, AudioUsage, reserve_audio};
 pub use waiting::{WaitingJobs, waiting};

@@ -16,6 +16,8 @@ pub struct Requeue {
     /// Whether the attempt counts as one of the job's attempts. One that ends because its worker is told to stop does not, so
     /// the job gets another one for it.
     pub is_spent: bool,
+    /// Whether its worker has died or lost it.
+    pub is_death: bool,
     /// How long the job must wait before it can be claimed again.
     pub delay: Duration,
     /// Why the job returns to its queue. Shown to operators only.
@@ -36,10 +38,10 @@ async fn update(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Vec<Job
         "with locked as (select from jobs where id = any($1) order by id for update),
          requeued as (
              update jobs j set state = 'queued', worker = null, last_error = r.error,
-                 max_attempts = j.max_attempts + (not r.is_spent)::int4,
+                 max_attempts = j.max_attempts + (not r.is_spent)::int4, deaths = j.deaths + r.is_death::int4,
                  run_at = now() + make_interval(secs => r.delay_s)
-             from unnest($1::uuid[], $2::int4[], $3::bool[], $4::float8[], $5::text[])
-                 as r (id, attempt, is_spent, delay_s, error)
+             from unnest($1::uuid[], $2::int4[], $3::bool[], $4::float8[], $5::text[], $7::bool[])
+                 as r (id, attempt, is_spent, delay_s, error, is_death)
              where j.id = r.id and (cardinality($1) = 1 or (select count(*) from locked) > 0)
                  and j.state = 'running' and j.attempt = r.attempt
              returning j.id, j.queue),
@@ -59,6 +61,7 @@ async fn update(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Vec<Job
     .bind(column(requeues, |r| r.delay.as_secs_f64()))
     .bind(column(requeues, |r| r.error.as_str()))
     .bind(JOBS_QUEUED)
+    .bind(column(requeues, |r| r.is_death))
     .fetch_all(db)
     .await
 }

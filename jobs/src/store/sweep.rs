@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
 
-use crate::{Fence, JobId, Queue};
+use crate::{Fence, Queue};
 
 use super::{
     Clock, Heartbeat,
@@ -42,25 +42,42 @@ const AUDIT_KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 /// How long reserved audio is kept that does not count any more.
 const RESERVATION_KEPT: Duration = Duration::from_secs(60 * 60);
 
-/// A running job that is lost. The `bool` says whether the attempt is the job's last.
-type LostJob = (Fence, bool);
+/// A running job as a sweep finds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::FromRow)]
+pub struct RunningJob {
+    /// Its current claim.
+    #[sqlx(flatten)]
+    pub fence: Fence,
+    /// Whether it has no attempt left.
+    pub is_last_attempt: bool,
+    /// Whether it may be what kills the workers: two or more have died with it before, or lost it.
+    pub is_suspect: bool,
+}
+
+/// The columns of [`RunningJob`] of a row `j`.
+macro_rules! running {
+    () => {
+        "j.id as job, j.attempt, j.attempt >= j.max_attempts as is_last_attempt, j.deaths >= 2 as is_suspect"
+    };
+}
+pub(super) use running;
 
 /// Finds running jobs whose worker is one of these and has sent no heartbeat since.
-pub async fn lost(db: &Pool, silent: &[Heartbeat]) -> Result<Vec<LostJob>, sqlx::Error> {
-    let rows = sqlx::query_as(
-        "select j.id, j.attempt, j.attempt >= j.max_attempts
-         from unnest($1::text[], $2::timestamptz[]) as silent (worker, seen_at)
+pub async fn lost(db: &Pool, silent: &[Heartbeat]) -> Result<Vec<RunningJob>, sqlx::Error> {
+    sqlx::query_as(concat!(
+        "select ",
+        running!(),
+        " from unnest($1::text[], $2::timestamptz[]) as silent (worker, seen_at)
          join jobs j on j.state = 'running' and j.worker = silent.worker
          left join workers w on w.name = silent.worker
          where w.seen_at is not distinct from silent.seen_at
-         limit $3",
-    )
+         limit $3"
+    ))
     .bind(column(silent, |heartbeat| heartbeat.worker.as_str()))
     .bind(column(silent, |heartbeat| heartbeat.seen_at))
     .bind(SWEEP_LIMIT)
     .fetch_all(db)
-    .await?;
-    Ok(fenced(rows))
+    .await
 }
 
 /// Finds jobs that have run for longer than `quick` or `speech`, by their queue, even if their workers are alive.
@@ -69,19 +86,18 @@ pub async fn overdue(
     clock: &Clock,
     quick: Duration,
     speech: Duration,
-) -> Result<Vec<LostJob>, sqlx::Error> {
-    let rows = sqlx::query_as(
-        "select id, attempt, attempt >= max_attempts from jobs
-         where state = 'running' and started_at < case queue when $1 then $2 else $3 end
-         limit $4",
-    )
+) -> Result<Vec<RunningJob>, sqlx::Error> {
+    sqlx::query_as(concat!(
+        "select ",
+        running!(),
+        " from jobs j where j.state = 'running' and j.started_at < case j.queue when $1 then $2 else $3 end limit $4"
+    ))
     .bind(Queue::Quick.name())
     .bind(clock.ago(quick))
     .bind(clock.ago(speech))
     .bind(SWEEP_LIMIT)
     .fetch_all(db)
-    .await?;
-    Ok(fenced(rows))
+    .await
 }
 
 /// Makes queued jobs due that would wait longer than any delay. The clock gave them this time and was put back since.
@@ -95,10 +111,6 @@ pub async fn make_due(db: &Pool) -> Result<(), sqlx::Error> {
     .execute(db)
     .await?;
     Ok(())
-}
-
-fn fenced(rows: Vec<(JobId, i32, bool)>) -> Vec<LostJob> {
-    rows.into_iter().map(|(job, attempt, is_last)| (Fence { job, attempt }, is_last)).collect()
 }
 
 /// Deletes jobs whose own retention time is over, those that ended longer than `retention` ago, what is left of those that were deleted earlier, dead jobs that ended

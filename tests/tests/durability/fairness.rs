@@ -215,7 +215,13 @@ async fn a_claim_leaves_out_accounts_and_large_uploads_that_have_all_their_place
         .execute(&db)
         .await
         .expect("a write");
-    let free = FreePlaces { queue: Queue::Quick, n: 9, full_accounts: vec![full], with_large: false };
+    let free = FreePlaces {
+        queue: Queue::Quick,
+        n: 9,
+        full_accounts: vec![full],
+        with_large: false,
+        with_suspect: true,
+    };
     let mut claimed = store::claim(&db, "a", &[free]).await.expect("a claim");
     claimed.sort_unstable_by_key(|claimed| claimed.fence.job);
     let ids: Vec<_> = claimed.iter().map(|claimed| claimed.fence.job).collect();
@@ -301,7 +307,13 @@ async fn a_job_that_returns_to_its_queue_keeps_its_turn() {
     let accounts = [Uuid::now_v7(), Uuid::now_v7()];
     insert(&db, &jobs(accounts[0], 3, false)).await;
     let first = crate::claim(&db, "a").await.expect("it is queued");
-    let requeue = Requeue { fence: first, is_spent: true, delay: Duration::ZERO, error: "a test".to_owned() };
+    let requeue = Requeue {
+        fence: first,
+        is_spent: true,
+        is_death: false,
+        delay: Duration::ZERO,
+        error: "a test".to_owned(),
+    };
     assert_eq!(store::requeue(&db, &[requeue]).await.expect("a write"), [true]);
     insert(&db, &jobs(accounts[1], 2, false)).await;
     let again = crate::claim(&db, "a").await.expect("it is queued");

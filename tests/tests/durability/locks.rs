@@ -82,7 +82,13 @@ fn end(db: &Pool, account_id: Uuid, running: Vec<Fence>, queued: Vec<Fence>) -> 
 }
 
 fn requeue(db: &Pool, running: Vec<Fence>) -> Running<'_> {
-    let of = |fence| Requeue { fence, is_spent: true, delay: Duration::ZERO, error: "a test".to_owned() };
+    let of = |fence| Requeue {
+        fence,
+        is_spent: true,
+        is_death: false,
+        delay: Duration::ZERO,
+        error: "a test".to_owned(),
+    };
     let requeues: Vec<_> = running.into_iter().map(of).collect();
     async move { store::requeue(db, &requeues).await.map(|_| 0) }.boxed()
 }

@@ -15,6 +15,7 @@ mod killed_postgres;
 mod locks;
 mod migrating;
 mod minutes;
+mod neighbours;
 mod notifications;
 mod pooler;
 mod promotion;

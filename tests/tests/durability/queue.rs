@@ -14,10 +14,15 @@ use akhar_jobs::{
     Upload,
     backend::{Admission, Claims, JobBackend, NotAccepted, Submissions, SubmitError, Wakeups},
     fair_share::Limit,
-    store::{self, Requeue, Submitted},
+    store::{self, Requeue, RunningJob, Submitted},
 };
 use akhar_platform::database::Pool;
 use akhar_tests::{Cluster, Stack, until};
+use apalis_core::{
+    backend::{Backend as _, persistence::Persistence as _},
+    task::Task,
+    worker::context::WorkerContext,
+};
 use futures::future::join_all;
 use sqlx::{
     Connection as _,
@@ -28,7 +33,7 @@ use uuid::Uuid;
 use crate::{claim, digit, end, submit};
 
 /// The running jobs, as a sweeper finds them that takes every worker for dead.
-async fn lost(db: &Pool) -> Vec<(Fence, bool)> {
+async fn lost(db: &Pool) -> Vec<RunningJob> {
     let heartbeats = store::heartbeats(db).await.expect("heartbeats");
     store::lost(db, &heartbeats).await.expect("a sweep")
 }
@@ -69,7 +74,7 @@ async fn n_waiting(db: &Pool) -> i64 {
 }
 
 fn requeue(fence: Fence, delay: Duration) -> [Requeue; 1] {
-    [Requeue { fence, is_spent: true, delay, error: "a test".to_owned() }]
+    [Requeue { fence, is_spent: true, is_death: false, delay, error: "a test".to_owned() }]
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -78,7 +83,7 @@ async fn a_late_worker_cannot_end_its_successors_job() {
     let (db, job) = (&stack.db, submit(&stack).await);
     let first = claim(db, "first").await.expect("it is queued");
     assert_eq!(claim(db, "second").await, None, "it is claimed");
-    assert_eq!(lost(db).await, [(first, false)]);
+    assert_eq!(lost(db).await, [RunningJob { fence: first, is_last_attempt: false, is_suspect: false }]);
     assert_eq!(store::requeue(db, &requeue(first, Duration::ZERO)).await.expect("a write"), [true]);
     let second = claim(db, "second").await.expect("it is queued again");
     assert_eq!((first.attempt, second.attempt), (1, 2));
@@ -88,27 +93,6 @@ async fn a_late_worker_cannot_end_its_successors_job() {
     let label: String =
         stack.row("select outcome #>> '{predictions,0,label}' from jobs where id = $1", job).await;
     assert_eq!(label, "second");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_job_that_kills_every_worker_fails_after_its_last_attempt() {
-    let mut stack = Stack::with().workers(0).start().await;
-    let job = submit(&stack).await;
-    for attempt in 1..MAX_ATTEMPTS {
-        let fence = claim(&stack.db, "mortal").await.expect("it is queued");
-        assert_eq!(fence.attempt, attempt);
-        store::requeue(&stack.db, &requeue(fence, Duration::ZERO)).await.expect("a write");
-    }
-    let last = claim(&stack.db, "mortal").await.expect("it is queued");
-    assert_eq!(lost(&stack.db).await, [(last, true)]);
-    stack.add_worker().await; // its sweeper fails the job
-    stack.job_is(job, "failed").await;
-    let problem = stack.refused(stack.request("GET", &format!("/v1/jobs/{job}/result")), 500).await;
-    assert!(
-        !problem.json.to_string().contains("worker died"),
-        "the caller was told the internal cause: {}",
-        problem.json
-    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -267,14 +251,76 @@ async fn urgent_jobs_are_claimed_first_then_the_oldest_and_never_more_than_asked
     assert_eq!(order, [1, 3, 0, 4, 2].map(|at| jobs[at].id));
 }
 
+/// Makes suspects of jobs.
+async fn suspect(db: &Pool, jobs: &[&NewJob]) {
+    let ids: Vec<Uuid> = jobs.iter().map(|job| job.id.0).collect();
+    let suspects = sqlx::query("update jobs set deaths = 2 where id = any($1)").bind(ids);
+    suspects.execute(db).await.expect("a write");
+}
+
+#[tokio::test]
+async fn one_statement_claims_one_suspect_of_all_queues_in_its_turn_beside_other_jobs() {
+    let db = database().await;
+    let jobs: Vec<NewJob> = (0..6).map(|_| new_job(true)).collect();
+    for job in &jobs {
+        insert(&db, &[job]).await;
+    }
+    suspect(&db, &[&jobs[1], &jobs[3], &jobs[4], &jobs[5]]).await;
+    let moved = sqlx::query("update jobs set queue = 'speech' where id = $1").bind(jobs[5].id.0);
+    moved.execute(&db).await.expect("a write");
+    let both =
+        |with_suspect| Queue::ALL.map(|queue| FreePlaces { with_suspect, ..FreePlaces::any(queue, 2) });
+    let claim = async |with_suspect| {
+        let claimed = store::claim(&db, "a", &both(with_suspect)).await.expect("a claim");
+        let at = |job| jobs.iter().position(|of| of.id == job).expect("one of them");
+        let mut claimed: Vec<_> = claimed.iter().map(|c| (at(c.fence.job), c.is_suspect)).collect();
+        claimed.sort_unstable();
+        claimed
+    };
+    assert_eq!(claim(true).await, [(0, false), (1, true)]);
+    assert_eq!(claim(false).await, [(2, false)]);
+    assert_eq!(claim(false).await, []);
+    assert_eq!(claim(true).await, [(3, true)]);
+    assert_eq!(claim(true).await, [(4, true)]);
+    assert_eq!(claim(true).await, [(5, true)]);
+}
+
+/// Also while the end of the first one is being written: its worker could still die with it.
+#[tokio::test]
+async fn a_worker_holds_one_suspect_at_a_time_beside_other_jobs() {
+    let db = database().await;
+    let jobs: Vec<NewJob> = (0..4).map(|_| new_job(true)).collect();
+    for job in &jobs {
+        insert(&db, &[job]).await;
+    }
+    suspect(&db, &[&jobs[0], &jobs[1]]).await;
+    let (claims, _dropped) = Claims::start(&db, "a".to_owned(), |_| Places::any(9));
+    let mut backend = JobBackend::new(Queue::Quick, claims.clone(), Arc::new(Wakeups::default()));
+    let worker = WorkerContext::new("a-quick");
+    let mut next = async || {
+        poll_fn(|cx| backend.poll_ready(cx, &worker)).await.expect("it is ready");
+        let task = poll_fn(|cx| backend.poll_next(cx, &worker)).await.expect("a task");
+        task.expect("a claim").args.into_job().expect("it was not taken")
+    };
+    let mut held = [next().await, next().await, next().await];
+    held.sort_unstable_by_key(|job| job.claimed.fence.job);
+    let ids = held.each_ref().map(|job| job.claimed.fence.job);
+    assert_eq!(ids, [jobs[0].id, jobs[2].id, jobs[3].id]);
+    let [mut first, ..] = held;
+    first.hold.work_is_over();
+    let later = new_job(true);
+    insert(&db, &[&later]).await;
+    assert_eq!(next().await.claimed.fence.job, later.id, "the first suspect is held");
+    let query = "select state from jobs where id = $1";
+    let second: String = sqlx::query_scalar(query).bind(jobs[1].id.0).fetch_one(&db).await.expect("a row");
+    assert_eq!(second, "queued");
+    drop(first);
+    assert_eq!(next().await.claimed.fence.job, jobs[1].id);
+}
+
 /// The calls that apalis makes on the two sides of the queue, without a worker process: push, poll and drop.
 #[tokio::test]
 async fn the_backend_implements_the_traits_of_apalis() {
-    use apalis_core::{
-        backend::{Backend as _, persistence::Persistence as _},
-        task::Task,
-        worker::context::WorkerContext,
-    };
     let db = database().await;
     let jobs: Vec<Arc<NewJob>> = (0..4).map(|_| Arc::new(new_job(true))).collect();
     let mut submissions = Submissions::start(&db, &Admission::new(3));

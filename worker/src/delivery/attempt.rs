@@ -340,7 +340,7 @@ impl Attempts {
     async fn try_again(&self, fence: Fence, report: &Report, code: &str, error: String, is_spent: bool) {
         let delay = backoff::after(fence.attempt);
         report.retried(code, &error, delay);
-        self.requeue(Requeue { fence, is_spent, delay, error }).await;
+        self.requeue(Requeue { fence, is_spent, is_death: false, delay, error }).await;
     }
 
     /// Returns a job whose attempt has not ended to its queue, because this worker stops.
@@ -348,7 +348,8 @@ impl Attempts {
         report.handed_back();
         tracing::warn!("stopping before the attempt has ended: the job goes back to its queue");
         let error = "the worker stopped before the attempt had ended".to_owned();
-        self.requeue(Requeue { fence, is_spent: false, delay: Duration::ZERO, error }).await;
+        let delay = Duration::ZERO;
+        self.requeue(Requeue { fence, is_spent: false, is_death: false, delay, error }).await;
     }
 
     async fn requeue(&self, requeue: Requeue) {

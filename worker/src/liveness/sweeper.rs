@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use akhar_jobs::{
-    Fence, JobId, JobState, Queue,
+    JobId, JobState, Queue,
     backend::{Claims, Endings, GroupError},
-    store::{self, Clock, EndedFacts, Ending, Requeue},
+    store::{self, Clock, EndedFacts, Ending, Requeue, RunningJob},
 };
 use akhar_platform::database::Pool;
 use akhar_platform::{config::Config, metrics, reload::LiveConfig, shutdown::Shutdown, telemetry::JOB_ENDED};
@@ -18,6 +18,9 @@ use crate::delivery::ConsumerConfig;
 
 /// A running job counts as lost by its worker this long after the longest time that an attempt can take.
 const GRACE: Duration = Duration::from_secs(60);
+
+/// How long a suspect waits after another death, so that suspects that wait behind it run before it.
+const SUSPECT_DELAY: Duration = Duration::from_secs(1);
 
 /// The cause and the error code of jobs whose worker died or lost them.
 const WORKER_LOST: &str = "worker-lost";
@@ -117,7 +120,7 @@ impl Sweeper {
         let after = |queue| ConsumerConfig::longest_attempt(queue, config).saturating_add(GRACE);
         let (quick, speech) = (after(Queue::Quick), after(Queue::Speech));
         let overdue = store::overdue(&self.db, &clock, quick, speech).await?;
-        self.requeue_or_fail(overdue, WORKER_LOST, "the job's worker lost the job").await?;
+        self.requeue_or_fail(overdue, WORKER_LOST, "the job's worker lost the job", false).await?;
         store::make_due(&self.db).await?;
         self.expire(&clock, [config.retention_s, config.dead_retention_s].map(Duration::from_secs)).await?;
         Ok(store::forget_workers(&self.db, &self.silence.of_workers_silent_for(FORGOTTEN_AFTER_MISSED))
@@ -134,7 +137,8 @@ impl Sweeper {
                 "claims did not reach this worker: returning the jobs to their queues"
             );
         }
-        self.requeue_or_fail(unheld, "claim-lost", "the job's claim was lost on the way to its worker").await
+        let error = "the job's claim was lost on the way to its worker";
+        self.requeue_or_fail(unheld, "claim-lost", error, true).await
     }
 
     /// Returns the jobs of dead workers.
@@ -147,25 +151,27 @@ impl Sweeper {
         if !orphans.is_empty() {
             tracing::warn!(n = orphans.len(), "returning the jobs of dead workers to their queues");
         }
-        self.requeue_or_fail(orphans, WORKER_LOST, "the job's worker died or lost the job").await
+        self.requeue_or_fail(orphans, WORKER_LOST, "the job's worker died or lost the job", true).await
     }
 
-    /// Returns jobs to their queues, or fails those that have no attempt left. Each job comes with whether
-    /// its attempt was the last one.
+    /// Returns jobs to their queues, or fails those that have no attempt left. The death of a worker (`is_death`) counts as an
+    /// attempt only of suspects, because it runs one of them at a time: of the other jobs nobody knows which has caused it.
     async fn requeue_or_fail(
         &self,
-        jobs: Vec<(Fence, bool)>,
+        jobs: Vec<RunningJob>,
         cause: &'static str,
         error: &str,
+        is_death: bool,
     ) -> Result<(), GroupError> {
-        let back = jobs.into_iter().map(async |(fence, is_last_attempt)| {
-            if is_last_attempt {
+        let back = jobs.into_iter().map(async |RunningJob { fence, is_last_attempt, is_suspect }| {
+            let is_spent = is_suspect || !is_death;
+            if is_spent && is_last_attempt {
                 let error = format!("{error}, and no attempts are left");
                 let has_ended = self.endings.end(Ending::dead(fence, error, true)).await?;
                 Ok::<_, GroupError>(has_ended.then_some(fence.job))
             } else {
-                let error = error.to_owned();
-                let requeue = Requeue { fence, is_spent: true, delay: Duration::ZERO, error };
+                let delay = if is_death && is_suspect { SUSPECT_DELAY } else { Duration::ZERO };
+                let requeue = Requeue { fence, is_spent, is_death, delay, error: error.to_owned() };
                 if self.endings.requeue(requeue).await? {
                     metrics::RESCUED_JOBS.add_one([cause]);
                 }

@@ -9,6 +9,9 @@ mod world;
 
 use akhar_jobs::MAX_ATTEMPTS;
 
+/// How many deaths of its workers cost a job no attempt. From then on it is a suspect.
+const UNSPENT_DEATHS: i32 = 2;
+
 /// Whether to check more than `make test` has time for, as `make chaos` does.
 fn is_deep() -> bool {
     std::env::var_os("PROTOCOL_DEPTH").is_some_and(|depth| depth == "deep")
@@ -29,6 +32,8 @@ struct Row {
     /// The number of the worker that runs it.
     worker: Option<usize>,
     has_upload: bool,
+    /// The workers that have died with it, or lost it.
+    deaths: i32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -80,6 +85,7 @@ enum Statement {
         job: usize,
         attempt: i32,
         is_spent: bool,
+        is_death: bool,
     },
     Retry {
         job: usize,
@@ -142,10 +148,11 @@ impl Statement {
             {
                 row.ended(End::Cancelled)
             }
-            Self::Requeue { attempt, is_spent, .. } if row.is_claim(attempt) => Row {
+            Self::Requeue { attempt, is_spent, is_death, .. } if row.is_claim(attempt) => Row {
                 state: State::Queued,
                 worker: None,
                 max_attempts: row.max_attempts + i32::from(!is_spent),
+                deaths: row.deaths + i32::from(is_death),
                 ..row
             },
             Self::Retry { .. } if row.state == State::Ended(End::Dead) => Row {
@@ -175,6 +182,7 @@ impl Statement {
             max_attempts: MAX_ATTEMPTS,
             worker: None,
             has_upload: true,
+            deaths: 0,
         })
     }
 }
@@ -182,6 +190,10 @@ impl Statement {
 impl Row {
     fn can_be_claimed(&self) -> bool {
         self.state == State::Queued && self.attempt < self.max_attempts
+    }
+
+    const fn is_suspect(&self) -> bool {
+        self.deaths >= UNSPENT_DEATHS
     }
 
     fn is_claim(&self, attempt: i32) -> bool {

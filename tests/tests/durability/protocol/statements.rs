@@ -25,6 +25,7 @@ enum Command {
     /// Claims the first job.
     Claim {
         worker: usize,
+        with_suspect: bool,
     },
     /// Ends the current claim of a job.
     End {
@@ -34,6 +35,7 @@ enum Command {
     Requeue {
         job: usize,
         is_spent: bool,
+        is_death: bool,
     },
 }
 
@@ -48,11 +50,13 @@ fn command() -> impl Strategy<Value = Command> {
     prop_oneof![
         4 => submit.prop_map(Command::Statement),
         1 => job.clone().prop_map(|job| Command::Statement(Statement::Acknowledge { job })),
-        6 => (0..N_WORKERS).prop_map(|worker| Command::Claim { worker }),
+        6 => (0..N_WORKERS, any::<bool>())
+            .prop_map(|(worker, with_suspect)| Command::Claim { worker, with_suspect }),
         3 => (job.clone(), end).prop_map(|(job, end)| Command::End { job, end }),
         1 => late.prop_map(Command::Statement),
         1 => cancel.prop_map(Command::Statement),
-        4 => (job.clone(), any::<bool>()).prop_map(|(job, is_spent)| Command::Requeue { job, is_spent }),
+        4 => (job.clone(), any::<bool>(), any::<bool>())
+            .prop_map(|(job, is_spent, is_death)| Command::Requeue { job, is_spent, is_death }),
         1 => job.clone().prop_map(|job| Command::Statement(Statement::Retry { job })),
         1 => job.clone().prop_map(|job| Command::Statement(Statement::Purge { job })),
         1 => job.clone().prop_map(|job| Command::Statement(Statement::Delete { job })),
@@ -71,13 +75,14 @@ impl Both {
     /// Runs a command in both. Panics if they differ.
     async fn run(&mut self, command: Command) {
         let statement = match command {
-            Command::Claim { worker } => return self.claim(worker).await,
+            Command::Claim { worker, with_suspect } => return self.claim(worker, with_suspect).await,
             Command::Statement(statement) => statement,
             Command::End { job, end } => Statement::End { job, attempt: self.attempt(job), end },
-            Command::Requeue { job, is_spent } => {
+            Command::Requeue { job, is_spent, is_death } => {
                 // A worker fails a job that has no attempt left.
                 let is_last = self.model[job].is_some_and(|row| row.attempt >= row.max_attempts);
-                Statement::Requeue { job, attempt: self.attempt(job), is_spent: is_spent && !is_last }
+                let is_spent = is_spent && !is_last;
+                Statement::Requeue { job, attempt: self.attempt(job), is_spent, is_death }
             }
         };
         let is_changed = statement.change(&mut self.model[statement.job()]);
@@ -89,16 +94,18 @@ impl Both {
         self.model[job].map_or(0, |row| row.attempt)
     }
 
-    /// Claims a job: one that a caller waits for, if one is due.
-    async fn claim(&mut self, worker: usize) {
+    /// Claims a job: one that a caller waits for, if one is due. Suspects are skipped unless one may be claimed.
+    async fn claim(&mut self, worker: usize, with_suspect: bool) {
         let due = |is_asynchronous: bool| -> Vec<usize> {
-            let is_due = |row: &Row| row.can_be_claimed() && row.is_asynchronous == is_asynchronous;
+            let is_due = |row: &Row| {
+                let may_be_claimed = row.can_be_claimed() && (with_suspect || !row.is_suspect());
+                may_be_claimed && row.is_asynchronous == is_asynchronous
+            };
             (0..N_JOBS).filter(|job| self.model[*job].as_ref().is_some_and(is_due)).collect()
         };
         let first = [due(false), due(true)].into_iter().find(|jobs| !jobs.is_empty()).unwrap_or_default();
-        let claimed = store::claim(&self.db, &worker.to_string(), &[FreePlaces::any(Queue::Quick, 1)])
-            .await
-            .expect("a claim");
+        let free = FreePlaces { with_suspect, ..FreePlaces::any(Queue::Quick, 1) };
+        let claimed = store::claim(&self.db, &worker.to_string(), &[free]).await.expect("a claim");
         let of_claim = |job: &usize| claimed.iter().any(|claimed| claimed.fence.job == self.jobs[*job].id);
         let job = first.iter().copied().find(of_claim);
         assert_eq!(claimed.len(), first.len().min(1), "{first:?} are due");
@@ -145,10 +152,10 @@ impl Both {
                 };
                 store::cancel(db, guard).await.expect("a write").any()
             }
-            Statement::Requeue { job, attempt, is_spent } => {
+            Statement::Requeue { job, attempt, is_spent, is_death } => {
                 let fence = self.fence(job, attempt);
-                let requeue =
-                    Requeue { fence, is_spent, delay: std::time::Duration::ZERO, error: "a test".to_owned() };
+                let delay = std::time::Duration::ZERO;
+                let requeue = Requeue { fence, is_spent, is_death, delay, error: "a test".to_owned() };
                 store::requeue(db, &[requeue]).await.expect("a write") == [true]
             }
             Statement::Retry { .. } => self.change(Change::Retry, id).await,
@@ -177,7 +184,7 @@ impl Both {
         let ids: Vec<Uuid> = self.jobs.iter().map(|job| job.id.0).collect();
         let rows = sqlx::query(
             "select state, outcome->>'kind' as kind, priority = 0 as is_asynchronous, acknowledged, attempt, max_attempts,
-                 worker, upload is not null as has_upload, array_position($1, id) as nth
+                 worker, upload is not null as has_upload, deaths, array_position($1, id) as nth
              from jobs where id = any($1)",
         );
         let mut found: Jobs<N_JOBS> = [None; N_JOBS];
@@ -191,6 +198,7 @@ impl Both {
                 max_attempts: row.get("max_attempts"),
                 worker: row.get::<Option<&str>, _>("worker").map(|name| name.parse().expect("a number")),
                 has_upload: row.get("has_upload"),
+                deaths: row.get::<i16, _>("deaths").into(),
             });
         }
         assert_eq!(found, self.model, "after {statement:?}");

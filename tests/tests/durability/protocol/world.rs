@@ -1,6 +1,8 @@
 //! What the exploration explores: callers with their apis, workers, the rows, and what each can do.
 
-use super::{End, Jobs, Row, State, Statement};
+use akhar_jobs::MAX_ATTEMPTS;
+
+use super::{End, Jobs, Row, State, Statement, UNSPENT_DEATHS};
 
 /// One caller holds its connection open, and one wants a 202 at once.
 pub(super) const N_JOBS: usize = 2;
@@ -30,6 +32,14 @@ pub(super) struct Faults {
     pub(super) repetitions: u8,
 }
 
+impl Faults {
+    /// Whether a job can die of them.
+    pub(super) fn suffice(&self) -> bool {
+        let n_lost = i32::from(self.deaths + self.hangs + self.crashes);
+        i32::from(self.failures) + (n_lost - UNSPENT_DEATHS).max(0) >= MAX_ATTEMPTS
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct World {
     /// What the statements read.
@@ -42,9 +52,10 @@ pub(super) struct World {
     pub(super) is_being_submitted: [bool; N_JOBS],
     /// Whether the job was deleted because its retention time was over.
     pub(super) has_expired: [bool; N_JOBS],
-    /// The attempts of each job that really failed since it was submitted or retried: their workers were killed or stood still,
-    /// the work failed, or a crash forgot its end.
+    /// The attempts of each job whose work failed since it was submitted or retried.
     pub(super) failed: [i32; N_JOBS],
+    /// Its attempts that were lost since it was submitted: their workers were killed or stood still, or a crash forgot their ends.
+    pub(super) lost: [i32; N_JOBS],
     pub(super) left: Faults,
 }
 
@@ -196,22 +207,27 @@ impl World {
         }
     }
 
-    /// An attempt that really failed: the job returns to its queue, or has no attempt left.
-    pub(super) fn give_up(&mut self, job: usize, attempt: i32) {
+    /// An attempt that failed, or whose worker died with it or lost it: the job returns to its queue, or has no attempt left.
+    pub(super) fn give_up(&mut self, job: usize, attempt: i32, is_death: bool) {
         let Some(row) = self.rows[job].filter(|row| row.is_claim(attempt)) else { return };
-        if attempt >= row.max_attempts {
+        let is_spent = row.is_suspect() || !is_death;
+        if is_spent && attempt >= row.max_attempts {
             self.end(job, attempt, End::Dead);
         } else {
-            self.execute(Statement::Requeue { job, attempt, is_spent: true });
+            self.execute(Statement::Requeue { job, attempt, is_spent, is_death });
         }
     }
 
-    /// Counts a failure against the job of a worker, if it has the current claim.
-    pub(super) fn count_failure(&mut self, worker: usize) {
-        if let Some((job, attempt)) = self.workers[worker].held
-            && self.rows[job].is_some_and(|row| row.is_claim(attempt))
-        {
-            self.failed[job] += 1;
+    /// The job of a worker, if it has the current claim.
+    pub(super) fn job_of(&self, worker: usize) -> Option<usize> {
+        let (job, attempt) = self.workers[worker].held?;
+        self.rows[job].is_some_and(|row| row.is_claim(attempt)).then_some(job)
+    }
+
+    /// Counts the loss of an attempt against the job of a worker.
+    pub(super) fn count_loss(&mut self, worker: usize) {
+        if let Some(job) = self.job_of(worker) {
+            self.lost[job] += 1;
         }
     }
 
