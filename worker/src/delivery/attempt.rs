@@ -263,6 +263,11 @@ impl Attempts {
             }
             other => other,
         };
+        if let Some(model) = stuck {
+            // Any of its jobs may be what stopped the model, so all of them are left to other workers, as those of a dead worker.
+            tracing::error!(model, "the model does not answer any more: ending this worker");
+            return self.stuck.cancel();
+        }
         match result {
             AttemptResult::Outcome(outcome, timing) => {
                 let kept = Kept::of(&outcome);
@@ -284,10 +289,6 @@ impl Attempts {
                 self.give_up(fence, may_have_webhook, &report, code, error).await;
             }
             AttemptResult::Failed(code, error) => self.try_again(fence, &report, code, error, true).await,
-        }
-        if let Some(model) = stuck {
-            tracing::error!(model, "the model does not answer any more: ending this worker");
-            self.stuck.cancel();
         }
     }
 
