@@ -249,9 +249,11 @@ create table jobs (
     deaths smallint not null default 0, -- How often its worker died or lost it. From the second time on it is a suspect: it may be what kills the workers.
     constraint jobs_pkey PRIMARY KEY (id)
 ) with (toast_tuple_target=4080, fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0.1, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX jobs_cancelled_of_account ON public.jobs USING btree (account_id, id DESC) WHERE (state = 'cancelled'::text);
 CREATE INDEX jobs_claim ON public.jobs USING btree (queue, priority DESC, turn, run_at, id) WHERE (state = 'queued'::text);
 CREATE INDEX jobs_ended ON public.jobs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX jobs_failed ON public.jobs USING btree (id DESC) WHERE (state = 'failed'::text);
+CREATE INDEX jobs_failed_of_account ON public.jobs USING btree (account_id, id DESC) WHERE (state = 'failed'::text);
 CREATE INDEX jobs_of_account ON public.jobs USING btree (account_id, id DESC);
 CREATE INDEX jobs_of_group ON public.jobs USING btree (group_name, account_id, id DESC) WHERE (group_name IS NOT NULL);
 CREATE INDEX jobs_of_label ON public.jobs USING gin (labels jsonb_path_ops) WHERE (labels IS NOT NULL);

@@ -79,12 +79,13 @@ impl Readiness {
         Self(watch::Sender::new(None))
     }
 
-    /// What was found last. Waits for the first look.
+    /// What was found last. Waits for the first look, but not for long.
     pub(crate) async fn found(&self) -> Result<Found, Unusable> {
         let mut found = self.0.subscribe();
-        match found.wait_for(Option::is_some).await.as_deref() {
-            Ok(Some(found)) => found.clone(),
-            Ok(None) | Err(_) => Err(Unusable::Silent), // the sender is in `self`, so this never happens
+        let first = timeout(DATABASE_LIMIT, found.wait_for(Option::is_some)).await;
+        match first.as_ref().map(Result::as_deref) {
+            Ok(Ok(Some(found))) => found.clone(),
+            Ok(Ok(None) | Err(_)) | Err(_) => Err(Unusable::Silent),
         }
     }
 

@@ -36,7 +36,7 @@ type Attack =
     for<'a> fn(&'a Attacker, Instant) -> std::pin::Pin<Box<dyn Future<Output = Answers> + Send + 'a>>;
 
 /// All attacks with their names.
-const ATTACKS: [(&str, Attack); 19] = [
+const ATTACKS: [(&str, Attack); 20] = [
     ("newcomers", |a, end| Box::pin(pictures::newcomers(a, end))),
     ("picture-bombs", |a, end| Box::pin(pictures::bombs(a, end))),
     ("damaged-pictures", |a, end| Box::pin(pictures::damaged(a, end))),
@@ -53,6 +53,7 @@ const ATTACKS: [(&str, Attack); 19] = [
     ("endless-heads", |a, end| Box::pin(forms::endless_heads(a, end))),
     ("small-chunks", |a, end| Box::pin(forms::small_chunks(a, end))),
     ("malformed-requests", |a, end| Box::pin(connections::malformed(a, end))),
+    ("hang-ups-anywhere", |a, end| Box::pin(requests::hang_ups(a, end))),
     ("wrong-keys", |a, end| Box::pin(requests::wrong_keys(a, end))),
     ("deep-json", |a, end| Box::pin(requests::deep_json(a, end))),
     ("long-texts", |a, end| Box::pin(requests::long_texts(a, end))),
@@ -60,7 +61,7 @@ const ATTACKS: [(&str, Attack); 19] = [
 
 /// Attacks whose work is as small as their requests: during one and in the [`AFTER`] that follow, the values stay below
 /// [`LIMITS`].
-const BOUNDED: [&str; 2] = ["endless-heads", "small-chunks"];
+const BOUNDED: [&str; 3] = ["endless-heads", "small-chunks", "hang-ups-anywhere"];
 
 /// The attack with recordings that keep a worker busy for hours. An innocent recording of 2.5 s is transcribed within
 /// [`MAX_SPEECH_P99_MS`] during it.

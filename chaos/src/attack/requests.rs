@@ -1,14 +1,76 @@
-//! Floods of whole requests: wrong keys, deep JSON and long texts.
+//! Floods of whole requests: wrong keys, deep JSON and long texts. And requests to any route whose senders hang up.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use akhar_tests::{Form, http, images::fixture_of};
+use rand::RngExt as _;
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
+use tokio::{
+    io::AsyncWriteExt as _,
+    time::{interval, sleep},
+};
 
 use super::attacker::{Answers, Attacker, flood};
 
 /// Clients that send requests at the same time.
 const N_CLIENTS: usize = 32;
+
+/// The time from one hang-up to the next: 1,200 a minute.
+const HANG_UP_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Requests to routes of all kinds, whose senders disconnect 0 to 3 ms after they have sent them.
+pub(super) async fn hang_ups(attacker: &Attacker, end: Instant) -> Answers {
+    let mut answers = Answers::default();
+    let requests = requests(&attacker.key);
+    let mut ticks = interval(HANG_UP_INTERVAL);
+    while Instant::now() < end {
+        ticks.tick().await;
+        let Some(mut stream) = attacker.connect().await else {
+            answers.count("no connection");
+            continue;
+        };
+        let request = &requests[rand::rng().random_range(0..requests.len())];
+        let pause = Duration::from_micros(rand::rng().random_range(0..3000));
+        let sent = stream.write_all(request).await;
+        sleep(pause).await;
+        answers.count(sent.map_or("refused", |()| "disconnected"));
+    }
+    answers
+}
+
+/// The bytes of requests to routes that read and write.
+fn requests(key: &str) -> Vec<Vec<u8>> {
+    let with_body = |method, path, kind: &str, headers: &[(&str, &str)], body: Vec<u8>| {
+        let length = body.len().to_string();
+        let headers = [&[("content-type", kind), ("content-length", &length)], headers].concat();
+        [http::head(method, path, key, &headers), body].concat()
+    };
+    let picture = Form::upload(&fixture_of("੫").bytes);
+    let digit = |headers: &[(&str, &str)]| {
+        let path = "/v1/models/digit-recognition";
+        with_body("POST", path, &picture.content_type(), headers, picture.body())
+    };
+    let job = "/v1/jobs/019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11";
+    vec![
+        digit(&[]),
+        digit(&[("prefer", "respond-async"), ("akhar-group", "hung-up")]),
+        digit(&[("idempotency-key", "hung-up")]),
+        with_body(
+            "POST",
+            "/v1/tokens",
+            "application/json",
+            &[],
+            br#"{"operation": "digit-recognition", "expires-in": 60}"#.to_vec(),
+        ),
+        http::head("GET", "/health/ready", key, &[]),
+        http::head("GET", "/v1/jobs?state=queued", key, &[]),
+        http::head("GET", "/v1/groups", key, &[]),
+        http::head("GET", job, key, &[]),
+        http::head("DELETE", job, key, &[]),
+        http::head("DELETE", "/v1/groups/hung-up?purge=true", key, &[]),
+    ]
+}
 
 /// Requests with keys that do not exist. Each is another one.
 pub(super) async fn wrong_keys(attacker: &Attacker, end: Instant) -> Answers {
