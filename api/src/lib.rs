@@ -10,6 +10,8 @@ mod budget;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod groups;
+#[cfg(test)]
+mod hang_ups;
 mod health;
 mod http;
 mod input;

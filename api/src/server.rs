@@ -136,14 +136,7 @@ async fn serve_app(
     limits: ConnectionLimits,
     shutdown: Shutdown,
 ) -> Result<(), ServeError> {
-    let database = app.database.clone();
-    let helpers = [
-        tokio::spawn(listen(app.clone())),
-        tokio::spawn(deliver(app.clone())),
-        tokio::spawn(record_minutes(database.pool.clone())),
-        tokio::spawn(app.readiness.clone().look(database.clone())),
-        tokio::spawn(async move { database.follow_replica().await }),
-    ];
+    let _helpers = start_helpers(&app);
     let tasks = app.tasks.clone();
     let service = TowerToHyperService::new(router(app));
     let connections = TaskTracker::new();
@@ -179,7 +172,7 @@ async fn serve_app(
         tasks.close();
         tasks.wait().await;
     };
-    let ended = tokio::select! {
+    tokio::select! {
         () = accepting => Ok(()),
         () = finished => Ok(()),
         () = shutdown.hard.cancelled() => {
@@ -187,11 +180,20 @@ async fn serve_app(
             connection_shutdown.hard.cancel();
             Err(ServeError::Unfinished(unfinished))
         }
-    };
-    for helper in helpers {
-        helper.abort();
     }
-    ended
+}
+
+/// Starts the tasks that run beside the requests. They end when what this returns is dropped.
+pub(crate) fn start_helpers(app: &App) -> [AbortOnDropHandle<()>; 5] {
+    let database = app.database.clone();
+    [
+        tokio::spawn(listen(app.clone())),
+        tokio::spawn(deliver(app.clone())),
+        tokio::spawn(record_minutes(database.pool.clone())),
+        tokio::spawn(app.readiness.clone().look(database.clone())),
+        tokio::spawn(async move { database.follow_replica().await }),
+    ]
+    .map(AbortOnDropHandle::new)
 }
 
 async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {

@@ -14,6 +14,7 @@ pub mod ends;
 pub mod events;
 pub mod figures;
 pub mod files;
+pub mod hang_ups;
 pub mod hostile;
 pub mod http;
 pub mod hub;

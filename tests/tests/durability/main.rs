@@ -10,6 +10,7 @@ mod dropped_begin;
 mod fair_queuing;
 mod fairness;
 mod full_disk;
+mod hang_ups;
 mod killed_api;
 mod killed_postgres;
 mod locks;
