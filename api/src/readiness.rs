@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use akhar_jobs::{
     Queue,
-    backend::statement_without_answer,
-    store::{self, QueueControl, SILENT_AFTER},
+    backend::silent_statement,
+    store::{self, QueueControl},
 };
 use akhar_platform::database::{Database, NOT_NOTIFIED, Pool, check_writable, is_read_only, is_storage_full};
 use tokio::{
@@ -104,7 +104,7 @@ impl Readiness {
                 Err(_) => Err(sqlx::Error::PoolTimedOut),
             };
             let mut found = answer.map_err(|error| Unusable::from(&error));
-            if let Some(statement) = statement_without_answer(SILENT_AFTER) {
+            if let Some(statement) = silent_statement() {
                 tracing::warn!(statement, "the database has not answered a statement on jobs");
                 found = Err(Unusable::Silent);
             }

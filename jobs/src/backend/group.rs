@@ -67,12 +67,22 @@ pub struct Executed {
     pub took: Duration,
 }
 
-/// The statements of this process that are being executed, and when each began.
-static EXECUTING: Mutex<Vec<(&str, Instant)>> = Mutex::new(Vec::new());
+/// A process with a statement that has no answer for this long sends no heartbeats, and is not ready.
+const SILENT_AFTER: Duration = Duration::from_secs(2);
 
-/// The name of a statement of this process that has been executed for longer than `limit`: the database may be silent.
-pub fn statement_without_answer(limit: Duration) -> Option<&'static str> {
-    EXECUTING.lock().iter().find(|(_, began)| began.elapsed() > limit).map(|(name, _)| *name)
+/// How long a process counts as one after such a statement has failed: until the next one may be found silent.
+const SILENT_FOR: Duration = Duration::from_secs(3);
+
+/// The statements of this process that are being executed, with when each began, and those that have failed after
+/// [`SILENT_AFTER`], with when they failed.
+static EXECUTING: Mutex<Vec<(&str, Instant)>> = Mutex::new(Vec::new());
+static SILENT: Mutex<Option<(&str, Instant)>> = Mutex::new(None);
+
+/// The name of a statement of this process that gets no answer, so that no work is done.
+pub fn silent_statement() -> Option<&'static str> {
+    let executing = EXECUTING.lock().iter().find(|(_, began)| began.elapsed() > SILENT_AFTER).copied();
+    let failed = SILENT.lock().filter(|(_, failed)| failed.elapsed() < SILENT_FOR);
+    executing.or(failed).map(|(name, _)| name)
 }
 
 /// Called after each statement that succeeded.
@@ -240,6 +250,9 @@ async fn execute_on<S: Statement>(
     let mut all = EXECUTING.lock();
     if let Some(at) = all.iter().position(|other| *other == executing) {
         all.swap_remove(at);
+    }
+    if replies.is_err() && executing.1.elapsed() > SILENT_AFTER {
+        *SILENT.lock() = Some((S::NAME, Instant::now()));
     }
     replies
 }

@@ -12,9 +12,6 @@ use super::Orders;
 /// A worker is shown as dead when it has sent no heartbeat for this long.
 pub const DEAD_AFTER: Duration = Duration::from_secs(3);
 
-/// A process whose statements on jobs have no answer for this long sends no heartbeats, and is not ready.
-pub const SILENT_AFTER: Duration = Duration::from_secs(2);
-
 /// A model that a worker has loaded, and what for. It is stored in rows: never rename a field.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LoadedModel {

@@ -51,7 +51,7 @@ pub use groups::{
     AccountGroup, Cancelled, Group, cancel_group, delete_group, find_group, list_groups, unended_groups,
 };
 pub use heartbeat::{
-    DEAD_AFTER, Heartbeat, LoadedModel, SILENT_AFTER, any_alive, beat, heartbeats, last_heartbeats, leave,
+    DEAD_AFTER, Heartbeat, LoadedModel, any_alive, beat, heartbeats, last_heartbeats, leave,
 };
 pub use list::{QueueDepth, Unended, WorkerRow, WorkerState, list_workers, queue_depths, unended};
 pub use minutes::{QueueMinute, record_minute, record_minutes, recorded_minutes};

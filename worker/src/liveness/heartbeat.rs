@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use akhar_jobs::{
-    backend::{HeldByQueue, statement_without_answer},
-    store::{self, SILENT_AFTER},
+    backend::{HeldByQueue, silent_statement},
+    store,
 };
 use akhar_platform::database::Pool;
 use tokio::{
@@ -44,7 +44,7 @@ pub(crate) async fn heartbeat(
             _ = ticks.tick() => (),
             () = stop.cancelled() => return,
         }
-        if let Some(statement) = statement_without_answer(SILENT_AFTER) {
+        if let Some(statement) = silent_statement() {
             tracing::warn!(statement, "no heartbeat: the database has not answered a statement on jobs");
             continue;
         }
