@@ -16,8 +16,9 @@ use tokio::{
 
 use crate::problems::{Problem, ProblemType};
 
-/// The time between two looks.
+/// The time between two looks, and after one that finds that requests cannot be served.
 const INTERVAL: Duration = Duration::from_secs(1);
+const INTERVAL_UNREADY: Duration = Duration::from_millis(100);
 
 /// How long the database may take to answer before it counts as unavailable.
 const DATABASE_LIMIT: Duration = Duration::from_secs(1);
@@ -79,17 +80,22 @@ impl Readiness {
         Self(watch::Sender::new(None))
     }
 
-    /// What was found last. Waits for the first look, but not for long.
+    /// What was found last. If that is not good, what a look finds that begins after this: a process that has just become ready
+    /// says so.
     pub(crate) async fn found(&self) -> Result<Found, Unusable> {
-        let mut found = self.0.subscribe();
-        let first = timeout(DATABASE_LIMIT, found.wait_for(Option::is_some)).await;
-        match first.as_ref().map(Result::as_deref) {
-            Ok(Ok(Some(found))) => found.clone(),
-            Ok(Ok(None) | Err(_)) | Err(_) => Err(Unusable::Silent),
-        }
+        let mut last = self.0.subscribe();
+        let next_good = async {
+            for _ in 0..2 {
+                if is_good(last.borrow_and_update().as_ref()) || last.changed().await.is_err() {
+                    break;
+                }
+            }
+        };
+        let _ = timeout(DATABASE_LIMIT, next_good).await; // then the last one stands
+        self.0.borrow().clone().unwrap_or(Err(Unusable::Silent))
     }
 
-    /// Looks once a second, on a connection of its own. Never returns.
+    /// Looks once a second, and more often while what it finds is not good, on a connection of its own. Never returns.
     pub(crate) async fn look(self, database: Database) {
         let db = database.pool.of_task();
         let mut ticks = interval(INTERVAL);
@@ -111,6 +117,9 @@ impl Readiness {
             if let Ok(found) = &mut found {
                 found.notes.extend((!database.is_notified()).then(|| NOT_NOTIFIED.to_owned()));
             }
+            if !is_good(Some(&found)) {
+                ticks.reset_after(INTERVAL_UNREADY);
+            }
             let was = self.0.send_replace(Some(found.clone()));
             match (was.and_then(Result::err), found.err()) {
                 (was, Some(reason)) if was != Some(reason) => tracing::warn!("not ready: {reason}"),
@@ -119,6 +128,11 @@ impl Readiness {
             }
         }
     }
+}
+
+/// Whether a process that needs a worker is ready.
+fn is_good(found: Option<&Result<Found, Unusable>>) -> bool {
+    matches!(found, Some(Ok(Found { is_worked_on: true, .. })))
 }
 
 /// Looks at the database, and at the space on its disk if that is due.

@@ -94,9 +94,22 @@ impl Cluster {
         replica
     }
 
+    /// Waits until this replica has everything that the primary has on disk now.
+    pub async fn catch_up(&self, primary: &Self) {
+        let written: String = primary.read("select pg_current_wal_flush_lsn()::text").await;
+        let has_it = format!("select pg_last_wal_replay_lsn() >= '{written}'");
+        until("the replica has caught up", async || self.read::<bool>(&has_it).await.then_some(())).await;
+    }
+
     /// Makes a replica accept changes.
     pub async fn promote(&self) {
         self.execute("select pg_promote()").await;
+    }
+
+    /// Lets the server take no changes, also on connections that are open, or lets it take them again.
+    pub async fn set_read_only(&self, is_read_only: bool) {
+        self.execute(&format!("alter system set default_transaction_read_only = {is_read_only}")).await;
+        self.execute("select pg_reload_conf()").await;
     }
 
     fn start() -> Self {
@@ -159,6 +172,15 @@ impl Cluster {
         let mut connection = PgConnection::connect_with(&self.options).await.expect("the cluster answers");
         sqlx::query(sqlx::AssertSqlSafe(statement)).execute(&mut connection).await.expect(statement);
         connection.close().await.expect("a close");
+    }
+
+    async fn read<T>(&self, query: &str) -> T
+    where
+        T: Send + Unpin + for<'r> sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres>,
+    {
+        let mut connection = PgConnection::connect_with(&self.options).await.expect("the cluster answers");
+        let read = sqlx::query_scalar(sqlx::AssertSqlSafe(query)).fetch_one(&mut connection).await;
+        read.expect(query)
     }
 
     /// The postmaster's process id.

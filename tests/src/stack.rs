@@ -245,6 +245,14 @@ impl Stack {
         &self.environment
     }
 
+    /// The setting of a process that reaches the database through the socket in this folder.
+    pub fn database_through(&self, folder: &Path) -> (String, String) {
+        let name = "AKHAR_DATABASE_URL";
+        let of_stack = self.environment.iter().rfind(|(other, _)| other == name).expect("a database");
+        let options: PgConnectOptions = of_stack.1.parse().expect("it was written by sqlx");
+        (name.to_owned(), cluster::url(&options.socket(folder)))
+    }
+
     /// A temporary folder, which is removed after the tests.
     pub fn folder(&self) -> &Path {
         &self.folder

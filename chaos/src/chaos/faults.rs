@@ -3,14 +3,13 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use akhar_platform::database::Pool;
-use akhar_tests::{Cluster, Process, Stack, clock::move_clock, hostile::Hostility};
+use akhar_tests::{Cluster, Passing, Process, Proxy, Stack, clock::move_clock, hostile::Hostility};
 use rand::rngs::StdRng;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
     disk::Filling,
-    proxy::{Passing, Proxy},
     pulls::Pulls,
     schedule::{self, Fault, Part, Planned},
     service::{Bucket, Service, Surroundings},

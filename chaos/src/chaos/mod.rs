@@ -7,7 +7,6 @@ mod checker;
 mod disk;
 mod faults;
 mod plan;
-mod proxy;
 mod pulls;
 mod schedule;
 mod service;

@@ -9,13 +9,12 @@ use std::{
 };
 
 use akhar_tests::{
-    Cluster, Process, Stack, clock::make_clock_movable, cluster, ends::record_ends, hostile::HostileProxy,
+    Cluster, Process, Proxy, Stack, clock::make_clock_movable, ends::record_ends, hostile::HostileProxy,
     uploads::S3Server,
 };
 use clap::ValueEnum;
-use sqlx::postgres::PgConnectOptions;
 
-use super::{disk, proxy::Proxy, pulls::Pulls, schedule::Fault};
+use super::{disk, pulls::Pulls, schedule::Fault};
 
 /// The apis and the workers.
 pub(super) const N_APIS: usize = 2;
@@ -23,9 +22,6 @@ pub(super) const N_WORKERS: usize = 2;
 
 /// By how much the clock of each process is wrong, seconds: first the apis, then the workers.
 const OFFSETS_S: [i64; N_APIS + N_WORKERS] = [-240, 180, -420, 360];
-
-/// The name of Postgres's socket in its folder.
-const SOCKET: &str = ".s.PGSQL.5432";
 
 /// Where the service keeps uploads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -106,7 +102,8 @@ impl Service {
             stack.add_worker_with(&worker.settings(&stack)).await;
         }
         let bases = [stack.base.clone(), second_base];
-        let to_api = async |base: &str| Proxy::tcp(base.replace("http://", "")).await.expect("a proxy");
+        let to_api =
+            async |base: &str| Proxy::tcp(base.trim_start_matches("http://")).await.expect("a proxy");
         let to_apis = [to_api(&bases[0]).await, to_api(&bases[1]).await];
         Self { cluster, stack, second_api, surroundings, bases, to_apis, bucket, pulls }
     }
@@ -133,8 +130,7 @@ impl Service {
 impl Surroundings {
     fn new(cluster: &Cluster, nth: usize) -> Self {
         let folder = cluster.folder().join(format!("process-{nth}"));
-        fs::create_dir(&folder).expect("a folder for the proxy's socket");
-        let to_database = Proxy::unix(&folder.join(SOCKET), cluster.socket().join(SOCKET)).expect("a proxy");
+        let to_database = Proxy::to_postgres(&folder, cluster).expect("a proxy");
         Self { to_database, clock: Clock::find(&folder, OFFSETS_S[nth]), folder }
     }
 
@@ -144,12 +140,8 @@ impl Surroundings {
 
     /// The settings of a process of this stack with these surroundings.
     fn settings(&self, stack: &Stack) -> Vec<(String, String)> {
-        let name = "AKHAR_DATABASE_URL";
-        let (_, url) =
-            stack.environment().iter().find(|(n, _)| n == name).expect("an address of the database");
-        let options: PgConnectOptions = url.parse().expect("it was written by sqlx");
         let mut settings = self.clock_settings();
-        settings.push((name.to_owned(), cluster::url(&options.socket(&self.folder))));
+        settings.push(stack.database_through(&self.folder));
         settings
     }
 }
@@ -159,7 +151,7 @@ impl Bucket {
     async fn start() -> (Self, Vec<(String, String)>) {
         let server = S3Server::start().await;
         let hostile = HostileProxy::start(&server.address).await;
-        let target = hostile.address.trim_start_matches("http://").to_owned();
+        let target = hostile.address.trim_start_matches("http://");
         let (proxy, proxied) = Proxy::tcp(target).await.expect("a proxy");
         let mut settings = S3Server::settings(&format!("http://{proxied}"));
         settings.push(("AKHAR_UPLOAD_STORE_MIN_BYTES".to_owned(), "0".to_owned()));

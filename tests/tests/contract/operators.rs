@@ -60,11 +60,14 @@ async fn what_an_operator_stopped_is_shown_with_a_command_that_starts_it_again()
             text.split('`').nth(1).and_then(|command| command.strip_prefix("akhar ")).expect("a command");
         stack.akhar(&command.split(' ').collect::<Vec<_>>()).await;
     };
-    let ready = async || stack.get("/health/ready").await;
-    assert_eq!(
-        (of_doctor("queues").await["status"].clone(), ready().await.json()),
-        (json!("ok"), json!({"status": "ready"}))
-    );
+    let is_ready = async |expected: Value| {
+        until("the readiness says it", async || {
+            (stack.get("/health/ready").await.json() == expected).then_some(())
+        })
+        .await;
+    };
+    assert_eq!(of_doctor("queues").await["status"], "ok");
+    is_ready(json!({"status": "ready"})).await;
 
     let workers = stack.akhar_json(&["workers", "list"]).await;
     let name = workers[0]["name"].as_str().expect("a name");
@@ -96,11 +99,7 @@ async fn what_an_operator_stopped_is_shown_with_a_command_that_starts_it_again()
             fix(&found).await;
             assert_eq!(of_doctor("workers").await["status"], "ok");
         }
-        let answer = ready().await;
-        assert_eq!(
-            (answer.status, answer.json()["notes"][0].as_str()),
-            (200, Some(&*format!("the queue {queue} is {effect}")))
-        );
+        is_ready(json!({"status": "ready", "notes": [format!("the queue {queue} is {effect}")]})).await;
         fix(&found).await;
         assert_eq!(of_doctor("queues").await["status"], "ok");
     }
@@ -125,9 +124,12 @@ async fn a_drained_worker_claims_no_job_until_it_is_resumed() {
     let mut stack = Stack::start().await;
     let workers = stack.akhar_json(&["workers", "list"]).await;
     let name = workers[0]["name"].as_str().expect("a name").to_owned();
-    assert_eq!(stack.get("/health/ready").await.status, 200);
+    until("it is ready", async || (stack.get("/health/ready").await.status == 200).then_some(())).await;
     stack.akhar(&["workers", "drain", &name]).await;
-    assert_eq!(stack.refused(stack.request("GET", "/health/ready"), 503).await.slug, "no-worker");
+    let unready = until("it is not ready", async || {
+        Some(stack.get("/health/ready").await).filter(|answer| answer.status == 503)
+    });
+    assert_eq!(unready.await.problem(503).slug, "no-worker");
     // After two further heartbeats the worker has read the first of them.
     for _ in 0..2 {
         let seen = heartbeat(&stack, &name).await;

@@ -30,7 +30,7 @@ async fn health_needs_no_key_and_readiness_needs_a_database() {
 async fn readiness_needs_a_worker() {
     let stack = Stack::start().await;
     let ready = async || send(stack.anonymous("GET", "/health/ready")).await;
-    assert_eq!(ready().await.status, 200);
+    until("it is ready", async || (ready().await.status == 200).then_some(())).await;
     stack.workers[0].signal(Signal::STOP);
     let problem = until("it is not ready", async || {
         let answer = ready().await;

@@ -82,6 +82,11 @@ async fn stack_of_shop(n_workers: usize) -> (Stack, String) {
     (stack, key)
 }
 
+/// Waits until the answer to a probe, which may be a second old, contains this.
+async fn readiness_has(stack: &Stack, text: &str) {
+    until(text, async || stack.get("/health/ready").await.text().contains(text).then_some(())).await;
+}
+
 /// Submits an asynchronous job. Returns its id.
 async fn submit(stack: &Stack, key: &str) -> Uuid {
     let request = stack.post_as(key, "digit-recognition", &Form::upload(&fixture_of("੫").bytes));
@@ -153,6 +158,7 @@ async fn no_worker_runs() {
 async fn a_queue_is_paused() {
     let (stack, shop) = stack_of_shop(1).await;
     stack.akhar(&["queues", "pause", "quick"]).await;
+    readiness_has(&stack, "quick is paused").await;
     let job = submit(&stack, &shop).await;
     treat("A queue is paused or draining", &stack, &[]).await;
     stack.job_is(job, "succeeded").await;
