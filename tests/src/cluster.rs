@@ -218,6 +218,12 @@ impl Cluster {
         self.hold(None);
     }
 
+    /// Kills the server, and deletes its data.
+    pub async fn destroy(&self) {
+        self.kill().await;
+        fs::remove_dir_all(self.folder.join("postgres")).expect("its data");
+    }
+
     /// All server processes.
     pub fn processes(&self) -> Vec<Pid> {
         processes_of(&self.folder.join("postgres/cluster"))

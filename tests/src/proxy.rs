@@ -118,6 +118,11 @@ impl Proxy {
         self.0.send_modify(|state| state.target = target);
     }
 
+    /// Closes new connections at once.
+    pub fn lead_to_nowhere(&self) {
+        self.lead_to(String::new());
+    }
+
     /// Connects new connections to another Postgres.
     pub fn lead_to_postgres(&self, cluster: &Cluster) {
         self.lead_to(socket(cluster));

@@ -5,6 +5,7 @@ use std::{collections::HashMap, time::Duration};
 use akhar_tests::{
     ends::n_of,
     figures::{Row, count},
+    hang_ups::at_rest,
 };
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
@@ -40,7 +41,7 @@ pub(super) struct Verdict {
     twice: usize,
     /// Answers that differ from those of the run without faults, and unexpected problems.
     wrong: usize,
-    /// Requests without an answer, and jobs that do not end.
+    /// Requests without an answer, jobs that do not end, and a transaction that does not.
     stuck: usize,
     /// Ended jobs that still have their upload.
     uploads_left: usize,
@@ -165,6 +166,10 @@ async fn check_jobs(service: &Service, verdict: &mut Verdict) {
     };
     verdict.stuck += left.len();
     verdict.examples.extend(left.iter().map(|row| format!("does not end: {row:?}")));
+    if let Err(statements) = at_rest(&service.stack.db).await {
+        verdict.stuck += 1;
+        verdict.examples.push(format!("does not end: {statements}"));
+    }
     let twice = "select job_id from ends group by job_id having count(*) > 1";
     let twice: Vec<Uuid> = sqlx::query_scalar(twice).fetch_all(&service.stack.db).await.expect("the ends");
     verdict.twice += twice.len();

@@ -12,7 +12,7 @@ use super::{
     disk::Filling,
     pulls::Pulls,
     schedule::{self, Fault, Part, Planned},
-    service::{Bucket, Service, Surroundings},
+    service::{Bucket, N_APIS, N_WORKERS, Service, Surroundings},
 };
 
 /// The time in which Postgres must answer after a fault. If it does not, it is started again.
@@ -56,8 +56,11 @@ enum Target<'a> {
         to_clients: Option<&'a Proxy>,
     },
     Postgres {
-        cluster: &'a Cluster,
-        db: &'a Pool,
+        /// The last one works.
+        clusters: &'a mut Vec<Cluster>,
+        db: &'a mut Pool,
+        /// The proxies in front of it.
+        to_database: [&'a Proxy; N_APIS + N_WORKERS],
     },
     Store(&'a Bucket),
     Hub(&'a mut Pulls),
@@ -66,10 +69,11 @@ enum Target<'a> {
 /// Makes faults happen until `end`.
 pub(super) async fn happen(service: &mut Service, rng: &mut StdRng, end: Instant) -> Vec<Suffered> {
     let impossible = service.impossible();
-    let Service { cluster, stack, second_api, surroundings, to_apis, bucket, pulls, .. } = service;
+    let Service { clusters, stack, second_api, surroundings, to_apis, bucket, pulls, .. } = service;
     let Stack { api, workers, db, .. } = stack;
     let [worker, second_worker] = &mut workers[..] else { unreachable!("two workers were started") };
-    let [of_api, of_second_api, of_worker, of_second_worker] = surroundings;
+    let to_database = surroundings.each_ref().map(|of| &of.to_database);
+    let [of_api, of_second_api, of_worker, of_second_worker] = &*surroundings;
     let [(to_api, _), (to_second_api, _)] = to_apis;
     let process = |process, of, to_clients| Target::Process { process, of, to_clients };
     let started = Instant::now();
@@ -83,7 +87,7 @@ pub(super) async fn happen(service: &mut Service, rng: &mut StdRng, end: Instant
         disturb("api 1", Part::Api, process(second_api, of_second_api, Some(to_second_api))),
         disturb("worker 0", Part::Worker, process(worker, of_worker, None)),
         disturb("worker 1", Part::Worker, process(second_worker, of_second_worker, None)),
-        disturb("Postgres", Part::Postgres, Target::Postgres { cluster, db }),
+        disturb("Postgres", Part::Postgres, Target::Postgres { clusters, db, to_database }),
         disturb("hub", Part::Hub, Target::Hub(pulls)),
         async {
             match store {
@@ -134,7 +138,12 @@ impl Target<'_> {
             Self::Process { process, of, to_clients } => {
                 disturb_process(process, of, *to_clients, planned).await;
             }
-            Self::Postgres { cluster, db } => disturb_postgres(cluster, db, planned).await,
+            Self::Postgres { clusters, db, to_database } if planned.fault == Fault::FailOver => {
+                fail_over(clusters, db, &*to_database, planned.lasts).await;
+            }
+            Self::Postgres { clusters, db, .. } => {
+                disturb_postgres(clusters.last().expect("a server"), db, planned).await;
+            }
             Self::Store(bucket) => disturb_store(bucket, planned).await,
             Self::Hub(pulls) => Box::pin(disturb_pulls(pulls, planned)).await,
         }
@@ -144,7 +153,10 @@ impl Target<'_> {
 async fn disturb_store(bucket: &Bucket, planned: &Planned) {
     let lasts = planned.lasts;
     match planned.fault {
-        Fault::StopStore => pause(&[pid(bucket.server.process.id())], lasts).await,
+        Fault::SilenceStore => {
+            bucket.proxy.silence();
+            bucket.proxy.pass_for(Passing::Held, lasts).await;
+        }
         Fault::RefuseStore => bucket.proxy.pass_for(Passing::Refused, lasts).await,
         Fault::MakeStoreHostile => {
             bucket.hostile.turn_to(&HOSTILITIES);
@@ -176,6 +188,7 @@ async fn disturb_process(
         Fault::Stop => pause(&[pid(process.id())], lasts).await,
         Fault::CutDatabase => of.to_database.cut(),
         Fault::HoldDatabase => of.to_database.pass_for(Passing::Held, lasts).await,
+        Fault::SilenceDatabase => of.to_database.silence(),
         Fault::DelayDatabase => of.to_database.pass_for(delayed, lasts).await,
         Fault::MoveClock => {
             let clock = of.clock.as_ref().expect("a possible fault");
@@ -226,8 +239,35 @@ async fn disturb_postgres(cluster: &Cluster, db: &Pool, planned: &Planned) {
             sleep(lasts).await;
             move_database_clock(db, -planned.jump_s).await;
         }
+        Fault::MakeReadOnly => {
+            cluster.set_read_only(true).await;
+            sleep(lasts).await;
+            cluster.set_read_only(false).await;
+        }
         other => unreachable!("{other:?} is no fault of Postgres"),
     }
+}
+
+/// Lets a replica take the place of the server at another address, after a time without a server. The connections to the old
+/// one fall silent.
+async fn fail_over(clusters: &mut Vec<Cluster>, db: &mut Pool, to_database: &[&Proxy], lasts: Duration) {
+    let old = clusters.last().expect("a server");
+    let new = old.replica().await;
+    for proxy in to_database {
+        proxy.lead_to_nowhere();
+        proxy.silence();
+    }
+    // No process is told of anything that happens from now on.
+    new.catch_up(old).await;
+    old.destroy().await;
+    sleep(lasts).await;
+    new.promote().await;
+    let database = db.servers().options()[0].get_database().expect("a database").to_owned();
+    *db = Pool::new(new.options().database(&database).into(), 10);
+    for proxy in to_database {
+        proxy.lead_to_postgres(&new);
+    }
+    clusters.push(new);
 }
 
 async fn move_database_clock(db: &Pool, seconds: i64) {

@@ -43,7 +43,7 @@ pub(crate) async fn run(seed: u64, minutes: u64, rate: f64, store: UploadStore) 
     let started = Instant::now();
     let asker = Arc::new(Asker::new(&service, cases, started + length + TO_END));
     let load = tokio::spawn(traffic::send_all(Arc::clone(&asker), plans, started));
-    let suffered = faults::happen(&mut service, &mut rng, started + length).await;
+    let suffered = Box::pin(faults::happen(&mut service, &mut rng, started + length)).await;
     let records = load.await.expect("the load does not panic");
     service.pulls.finish().await;
     let dead: Vec<i32> = suffered.iter().flat_map(|part| part.dead.iter().copied()).collect();

@@ -41,11 +41,29 @@ pub(super) enum Behaviour {
     SlowToSend(Duration),
     /// It reads its answer in pieces with these pauses.
     SlowToRead(Duration),
-    /// It closes the connection so long after the request, whole or cut off.
+    /// It closes the connection so long after a request, whole or cut off.
     HangUp {
+        of: HungUp,
         after: Duration,
         whole: bool,
     },
+}
+
+/// The request of a client that hangs up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HungUp {
+    /// The planned one.
+    Planned,
+    /// One that cancels the job of the planned one.
+    Cancel,
+    /// A probe of the readiness.
+    Probe,
+    /// A change of an operator, which changes nothing.
+    OpenQueue,
+}
+
+impl HungUp {
+    const ALL: [Self; 4] = [Self::Planned, Self::Cancel, Self::Probe, Self::OpenQueue];
 }
 
 impl Behaviour {
@@ -65,13 +83,18 @@ impl Behaviour {
     fn draw(rng: &mut impl Rng) -> Self {
         let ms = Duration::from_millis(rng.random_range(0..4_000));
         match rng.random_range(0..100) {
-            0..40 => Self::Plain,
-            40..55 => Self::Proxied,
-            55..75 => Self::Repeating,
-            75..82 => Self::Cancelling(ms / 8),
-            82..88 => Self::SlowToSend(ms),
-            88..94 => Self::SlowToRead(ms / 20),
-            _ => Self::HangUp { after: ms / 50, whole: rng.random_range(0..4) > 0 },
+            0..35 => Self::Plain,
+            35..50 => Self::Proxied,
+            50..68 => Self::Repeating,
+            68..74 => Self::Cancelling(ms / 8),
+            74..79 => Self::SlowToSend(ms),
+            79..84 => Self::SlowToRead(ms / 20),
+            _ => Self::HangUp {
+                of: HungUp::ALL[rng.random_range(0..HungUp::ALL.len())],
+                // Most statements take less than a millisecond, and the longest wait is for a model.
+                after: Duration::from_micros(rng.random_range(50..100_u64) << rng.random_range(0..11_u32)),
+                whole: rng.random_range(0..4) > 0,
+            },
         }
     }
 }
@@ -88,6 +111,9 @@ pub(super) fn draw(rng: &mut impl Rng, rate: f64, length: Duration, n_cases: usi
         let behaviour = Behaviour::draw(rng);
         let prefer = match rng.random_range(0..10) {
             _ if matches!(behaviour, Behaviour::Cancelling(_)) => Some("respond-async".to_owned()),
+            _ if matches!(behaviour, Behaviour::HangUp { of: HungUp::Cancel, .. }) => {
+                Some("respond-async".to_owned())
+            }
             0..6 => None,
             6..8 => Some("respond-async".to_owned()),
             _ => Some(format!("wait={}", rng.random_range(0..4))),

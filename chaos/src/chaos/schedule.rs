@@ -11,6 +11,7 @@ pub(super) enum Fault {
     Stop,
     CutDatabase,
     HoldDatabase,
+    SilenceDatabase,
     DelayDatabase,
     MoveClock,
     CutClients,
@@ -21,8 +22,10 @@ pub(super) enum Fault {
     DropListeners,
     FillDisk,
     MoveDatabaseClock,
+    MakeReadOnly,
+    FailOver,
     RefuseStore,
-    StopStore,
+    SilenceStore,
     MakeStoreHostile,
     MakeHubHostile,
     KillPulls,
@@ -59,7 +62,7 @@ impl Planned {
     /// Whether the process is killed, or silent for so long that it may count as dead.
     pub(super) fn is_deadly(&self) -> bool {
         match self.fault {
-            Fault::Kill => true,
+            Fault::Kill | Fault::SilenceDatabase => true,
             Fault::Stop | Fault::HoldDatabase => self.lasts > DEAD_AFTER,
             _ => false,
         }
@@ -83,12 +86,13 @@ const DEAD_AFTER: Duration = Duration::from_secs(2);
 /// A fault, the parts that have it, its name in the report, and how long it may last, ms.
 type Entry = (Fault, &'static [Part], &'static str, Range<u64>);
 
-const FAULTS: [Entry; 20] = [
+const FAULTS: [Entry; 23] = [
     (Fault::Kill, &[Part::Api, Part::Worker], "kill", 0..1),
     (Fault::Stop, &[Part::Api], "stop", 200..4_000),
     (Fault::Stop, &[Part::Worker], "stop", 500..8_000),
     (Fault::CutDatabase, &[Part::Api, Part::Worker], "cut_database", 0..1),
     (Fault::HoldDatabase, &[Part::Api, Part::Worker], "hold_database", 500..8_000),
+    (Fault::SilenceDatabase, &[Part::Api, Part::Worker], "silence_database", 0..1),
     (Fault::DelayDatabase, &[Part::Api, Part::Worker], "delay_database", 2_000..8_000),
     (Fault::MoveClock, &[Part::Api, Part::Worker], "move_clock", 2_000..6_000),
     (Fault::CutClients, &[Part::Api], "cut_clients", 0..1),
@@ -99,8 +103,10 @@ const FAULTS: [Entry; 20] = [
     (Fault::DropListeners, &[Part::Postgres], "drop_listeners", 0..1),
     (Fault::FillDisk, &[Part::Postgres], "fill_disk", 1_000..5_000),
     (Fault::MoveDatabaseClock, &[Part::Postgres], "move_clock", 2_000..6_000),
+    (Fault::MakeReadOnly, &[Part::Postgres], "read_only", 1_000..6_000),
+    (Fault::FailOver, &[Part::Postgres], "fail_over", 0..2_000),
     (Fault::RefuseStore, &[Part::Store], "refuse", 0..8_000),
-    (Fault::StopStore, &[Part::Store], "stop", 200..8_000),
+    (Fault::SilenceStore, &[Part::Store], "silence", 200..12_000),
     (Fault::MakeStoreHostile, &[Part::Store], "hostile", 2_000..8_000),
     (Fault::MakeHubHostile, &[Part::Hub], "hostile", 2_000..8_000),
     (Fault::KillPulls, &[Part::Hub], "kill", 2_000..8_000),

@@ -44,9 +44,13 @@ pub(super) struct Bucket {
 /// The running service.
 #[derive(Debug)]
 pub(super) struct Service {
-    pub(super) cluster: Cluster,
+    /// The servers of the database. The last one works; the others have failed, and the folder of the first one is that of the
+    /// processes.
+    pub(super) clusters: Vec<Cluster>,
     /// The first api, the workers, and connections to Postgres itself, whose clock can be moved.
     pub(super) stack: Stack,
+    /// A key of an operator.
+    pub(super) operator_key: String,
     pub(super) second_api: Process,
     /// The surroundings of the apis and then of the workers.
     pub(super) surroundings: [Surroundings; N_APIS + N_WORKERS],
@@ -105,7 +109,18 @@ impl Service {
         let to_api =
             async |base: &str| Proxy::tcp(base.trim_start_matches("http://")).await.expect("a proxy");
         let to_apis = [to_api(&bases[0]).await, to_api(&bases[1]).await];
-        Self { cluster, stack, second_api, surroundings, bases, to_apis, bucket, pulls }
+        let operator_key = stack.keys(&["create", "--name", "operator", "--role", "admin"]).await;
+        Self {
+            clusters: vec![cluster],
+            stack,
+            operator_key,
+            second_api,
+            surroundings,
+            bases,
+            to_apis,
+            bucket,
+            pulls,
+        }
     }
 
     /// The apis and then the workers.
@@ -116,7 +131,7 @@ impl Service {
     /// The faults that cannot happen here, and why.
     pub(super) fn impossible(&self) -> Vec<(Fault, String)> {
         let mut impossible = Vec::new();
-        if let Some(why) = disk::why_not(self.cluster.folder()) {
+        if let Some(why) = disk::why_not(self.clusters[0].folder()) {
             impossible.push((Fault::FillDisk, why));
         }
         if self.surroundings.iter().any(|of| of.clock.is_none()) {

@@ -25,9 +25,20 @@ pub(super) struct Request {
 impl Request {
     /// A POST of this body to an operation of the service at `base`.
     pub(super) fn new(base: &str, operation: &str, key: &str, headers: &[(&str, &str)], body: &[u8]) -> Self {
+        Self::to(base, ("POST", &format!("/v1/models/{operation}")), key, headers, body)
+    }
+
+    /// A request with this method and path.
+    pub(super) fn to(
+        base: &str,
+        (method, path): (&str, &str),
+        key: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Self {
         let length = body.len().to_string();
         let headers = [headers, &[("connection", "close"), ("content-length", &length)]].concat();
-        let head = http::head("POST", &format!("/v1/models/{operation}"), key, &headers);
+        let head = http::head(method, path, key, &headers);
         Self { address: base.trim_start_matches("http://").to_owned(), bytes: [&head, body].concat() }
     }
 

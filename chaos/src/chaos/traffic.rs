@@ -11,7 +11,7 @@ use tokio::{
 
 use super::{
     cases::{Case, Cases, Content},
-    plan::{Behaviour, Plan},
+    plan::{Behaviour, HungUp, Plan},
     service::{N_APIS, Service},
     slow,
 };
@@ -96,6 +96,7 @@ pub(super) struct Asker {
     /// The addresses of the proxies in front of them.
     proxied: [String; N_APIS],
     key: String,
+    operator_key: String,
     /// When jobs that have not ended count as stuck.
     give_up: Instant,
 }
@@ -104,7 +105,15 @@ impl Asker {
     pub(super) fn new(service: &Service, cases: Cases, give_up: Instant) -> Self {
         let bases = service.bases.clone();
         let proxied = service.to_apis.each_ref().map(|(_, address)| format!("http://{address}"));
-        Self { cases, client: client(), bases, proxied, key: service.stack.key.clone(), give_up }
+        Self {
+            cases,
+            client: client(),
+            bases,
+            proxied,
+            key: service.stack.key.clone(),
+            operator_key: service.operator_key.clone(),
+            give_up,
+        }
     }
 
     fn case(&self, plan: &Plan) -> &Case {
@@ -122,8 +131,20 @@ impl Asker {
                 Behaviour::Repeating => Some(self.post_until_answered(plan).await),
                 Behaviour::SlowToSend(during) => raw().send_slowly(during).await,
                 Behaviour::SlowToRead(pause) => raw().read_slowly(pause).await,
-                Behaviour::HangUp { after, whole } => {
-                    raw().hang_up(after, whole).await;
+                Behaviour::HangUp { of, after, whole } => {
+                    let request = match of {
+                        HungUp::Planned => Some(raw()),
+                        HungUp::Cancel => {
+                            self.post(base, plan).await.and_then(|answer| self.cancel(base, &answer))
+                        }
+                        HungUp::Probe => {
+                            Some(slow::Request::to(base, ("GET", "/health/ready"), "", &[], b""))
+                        }
+                        HungUp::OpenQueue => Some(self.open_queue(base)),
+                    };
+                    if let Some(request) = request {
+                        request.hang_up(after, whole).await;
+                    }
                     None
                 }
             }
@@ -138,6 +159,19 @@ impl Asker {
             }
             (Ok(Some(answer)), _) => self.end(answer, plan.api, false).await,
         }
+    }
+
+    /// A request that cancels the job of a 202.
+    fn cancel(&self, base: &str, accepted: &Answer) -> Option<slow::Request> {
+        let job = Some(accepted.header("location")).filter(|location| !location.is_empty())?;
+        Some(slow::Request::to(base, ("DELETE", job), &self.key, &[], b""))
+    }
+
+    /// A request that opens a queue, which is open.
+    fn open_queue(&self, base: &str) -> slow::Request {
+        let headers = [("content-type", "application/json")];
+        let path = "/v1/admin/queues/speech";
+        slow::Request::to(base, ("PUT", path), &self.operator_key, &headers, br#"{"mode": "open"}"#)
     }
 
     /// What an answer of this api means. Follows the job of a 202.
