@@ -402,12 +402,16 @@ impl Stack {
         http::send(self.request("GET", path)).await
     }
 
-    /// Reads one column of one row.
+    /// Reads one column of one row. Postgres may have been restarted since the last time, which closed the connections.
     pub async fn row<T>(&self, query: &'static str, id: Uuid) -> T
     where
         T: Send + Unpin + for<'r> sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres>,
     {
-        sqlx::query_scalar(query).bind(id).fetch_one(&self.db).await.expect(query)
+        let read = || sqlx::query_scalar(query).bind(id).fetch_one(&self.db);
+        match read().await {
+            Err(sqlx::Error::Io(_)) => read().await.expect(query),
+            read => read.expect(query),
+        }
     }
 
     /// Waits until a job is in this state.

@@ -113,8 +113,9 @@ impl Pool {
         Self::of(self.0.manager().clone(), 1)
     }
 
-    /// Waits for the answer to a statement, at most for [`ANSWER_LIMIT`]. Without one, or if the server has become
-    /// read-only, no connection of now is used again: all may lead to where nobody answers, or to a former primary.
+    /// Waits for the answer to a statement, at most for [`ANSWER_LIMIT`]. Without one, or if the connection was lost or the
+    /// server has become read-only, no connection of now is used again: all may lead to where nobody answers, or to a former
+    /// primary.
     async fn answer<T>(
         &self,
         statement: impl Future<Output = Result<T, sqlx::Error>>,
@@ -299,7 +300,7 @@ impl Connections {
 
     /// Remembers what an error says about the servers.
     fn note(&self, error: &sqlx::Error) {
-        if is_silence(error) || is_read_only(error) {
+        if matches!(error, sqlx::Error::Io(_)) || is_read_only(error) {
             *self.found.not_before.lock() = Some(Instant::now());
         }
         if is_storage_full(error) {
