@@ -8,8 +8,10 @@ use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
 use super::{
-    Database, Servers, check_writable,
-    pool::{ACQUIRE_LIMIT, within},
+    Database,
+    deadline::{ACQUIRE_LIMIT, within},
+    pool::check_writable,
+    servers::Servers,
 };
 
 /// The pauses between attempts to connect. Up to as much is added at random.

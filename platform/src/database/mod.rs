@@ -1,6 +1,8 @@
 //! Connections to Postgres: the pool of a process, the listening connection, and the private Postgres server of
 //! `akhar serve`.
 
+mod deadline;
+mod errors;
 mod listener;
 mod pool;
 mod private;
@@ -12,6 +14,7 @@ mod server_process;
 mod servers;
 mod transaction;
 
+pub use errors::{is_read_only, is_storage_full, is_transient, may_recover};
 pub use listener::{Event, NOT_NOTIFIED};
 pub use pool::{ANSWER_LIMIT, Pool, check_writable};
 pub use private::{PrivatePostgres, TemporaryDataDir};
@@ -28,7 +31,9 @@ use std::{
 
 use crate::metrics;
 use backon::{ConstantBuilder, Retryable as _};
-use pool::{ACQUIRE_LIMIT, Access};
+use deadline::ACQUIRE_LIMIT;
+use errors::has_code;
+use pool::Access;
 use replica::Replica;
 use sqlx::Connection as _;
 
@@ -148,49 +153,4 @@ async fn prepare(servers: &Servers) -> Result<(), sqlx::Error> {
         let reason = format!("the server did not accept a connection within {ACQUIRE_LIMIT:?}");
         Err(io::Error::new(io::ErrorKind::TimedOut, reason).into())
     })
-}
-
-fn has_code(error: &sqlx::Error, matches: impl FnOnce(&str) -> bool) -> bool {
-    matches!(error, sqlx::Error::Database(error) if error.code().is_some_and(|code| matches(&code)))
-}
-
-/// Whether the server is starting, or has no connection free: trying again shortly may help.
-fn is_starting(error: &sqlx::Error) -> bool {
-    matches!(error, sqlx::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused)
-        || has_code(error, |code| matches!(code, "53300" | "57P03"))
-}
-
-/// Whether the server takes no changes: it is a replica, or its database is set read-only (SQLSTATE 25006).
-pub fn is_read_only(error: &sqlx::Error) -> bool {
-    matches!(error, sqlx::Error::Io(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem)
-        || has_code(error, |code| code == "25006")
-}
-
-/// Whether the server has no space left on its disk.
-pub fn is_storage_full(error: &sqlx::Error) -> bool {
-    has_code(error, |code| code == "53100")
-}
-
-/// Whether the same query may succeed later without any change to it: the error is transient (see [`is_transient`]), or
-/// the server has no disk space, memory or connections left.
-pub fn may_recover(error: &sqlx::Error) -> bool {
-    is_transient(error) || has_code(error, |code| code.starts_with("53"))
-}
-
-/// Whether the same query may succeed if it is tried again shortly: the connection was lost, or the server is
-/// stopping, is starting, takes no changes, has no free connection, took too long, or ended the transaction because of a
-/// conflict with another one. Codes: <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
-pub fn is_transient(error: &sqlx::Error) -> bool {
-    match error {
-        sqlx::Error::Io(_)
-        | sqlx::Error::Tls(_)
-        | sqlx::Error::Protocol(_)
-        | sqlx::Error::PoolTimedOut
-        | sqlx::Error::WorkerCrashed => true,
-        _ => has_code(error, |code| {
-            code.starts_with("08")
-                || code.starts_with("57")
-                || matches!(code, "25006" | "25P03" | "53300" | "40001" | "40P01")
-        }),
-    }
 }

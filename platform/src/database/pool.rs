@@ -28,14 +28,16 @@ use sqlx::{
 use tokio::{runtime::Handle, time::timeout};
 use tracing::Instrument as _;
 
-use super::{Servers, is_read_only, is_starting, is_storage_full, transaction};
+use super::{
+    deadline::{ACQUIRE_LIMIT, is_silence, within},
+    errors::{is_read_only, is_starting, is_storage_full},
+    servers::Servers,
+    transaction::transaction,
+};
 
 /// How long a statement may take, or all that [`Pool::run`] does. More than the `statement_timeout` of the role,
 /// so that a server that answers ends the statement itself.
 pub const ANSWER_LIMIT: Duration = Duration::from_secs(8);
-
-/// How long a statement waits for a connection before the database counts as unavailable.
-pub(super) const ACQUIRE_LIMIT: Duration = Duration::from_secs(5);
 
 /// How long the test of an idle connection may take.
 const TEST_LIMIT: Duration = Duration::from_secs(2);
@@ -400,24 +402,6 @@ impl<'p> Executor<'p> for &'p Pool {
         }
         .boxed()
     }
-}
-
-/// The error of an answer that did not come in time.
-pub(super) fn silence(limit: Duration) -> sqlx::Error {
-    let reason = format!("the database did not answer within {limit:?}");
-    io::Error::new(io::ErrorKind::TimedOut, reason).into()
-}
-
-fn is_silence(error: &sqlx::Error) -> bool {
-    matches!(error, sqlx::Error::Io(error) if error.kind() == io::ErrorKind::TimedOut)
-}
-
-/// Waits for an answer of the database, but not longer than `limit`.
-pub(super) async fn within<T>(
-    limit: Duration,
-    answer: impl Future<Output = Result<T, sqlx::Error>>,
-) -> Result<T, sqlx::Error> {
-    timeout(limit, answer).await.unwrap_or_else(|_| Err(silence(limit)))
 }
 
 /// Fails with an error that counts as [`is_read_only`] if the server is a replica or its database is set read-only.

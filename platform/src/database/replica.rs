@@ -7,7 +7,7 @@ use std::{
 
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use super::Pool;
+use super::pool::Pool;
 use crate::metrics;
 
 /// How long the replica may lack something before lists are read from the database itself.

@@ -4,7 +4,7 @@ use std::{io, str::FromStr as _, time::Duration};
 
 use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
 
-use super::pool::{ACQUIRE_LIMIT, within};
+use super::deadline::{ACQUIRE_LIMIT, within};
 
 /// How long one of several servers may take to accept a connection before the next one is tried.
 const SERVER_LIMIT: Duration = Duration::from_secs(2);
