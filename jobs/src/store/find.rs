@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, Postgres, QueryBuilder, types::Json};
 use uuid::Uuid;
 
-use crate::{GroupName, Job, JobId, JobState, Label, Operation, Outcome, Timing};
+use crate::{GroupName, Job, JobId, JobState, Label, Operation, Outcome, Queue, Timing};
 
 use super::{
     artifacts,
@@ -82,7 +82,8 @@ pub struct JobFilter {
 }
 
 /// At most `limit` jobs of an account, newest first. Only failed jobs have their outcomes. The statement has only the conditions that
-/// are given: its plan is made without their values. So a state is a part of its text, for the indexes of that state alone.
+/// are given: its plan is made without their values. So a state is a part of its text, for the
+/// indexes of that state alone: that of jobs that wait has `like` for its condition.
 pub async fn of_account(
     db: &Pool,
     account_id: Uuid,
@@ -98,25 +99,15 @@ pub async fn of_account(
     query.push_bind(account_id);
     if let Some(state) = state {
         match state {
-            // Of jobs that wait or run there are few, and an account may have millions of others: their ids are found
-            // first, by the indexes of such jobs.
             JobState::Queued => {
-                let waiting = " and id = any(array(select id from jobs where queue = any('{quick,speech}') and account_id = ";
-                query.push(waiting).push_bind(account_id).push(" and state like 'queued'))");
+                let queues = Queue::ALL.map(Queue::name);
+                query.push(" and queue = any(").push_bind(queues).push(") and state like 'queued'")
             }
-            JobState::Running => {
-                query.push(" and id = any(array(select id from jobs where state = 'running'))");
-            }
-            JobState::Succeeded => {
-                query.push(" and state = 'succeeded'");
-            }
-            JobState::Failed => {
-                query.push(" and state = 'failed'");
-            }
-            JobState::Cancelled => {
-                query.push(" and state = 'cancelled'");
-            }
-        }
+            JobState::Running => query.push(" and state = 'running'"),
+            JobState::Succeeded => query.push(" and state = 'succeeded'"),
+            JobState::Failed => query.push(" and state = 'failed'"),
+            JobState::Cancelled => query.push(" and state = 'cancelled'"),
+        };
     }
     if let Some(operation) = operation {
         query.push(" and operation = ").push_bind(operation.name());
