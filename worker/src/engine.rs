@@ -209,6 +209,8 @@ mod tests {
 
     use uuid::Uuid;
 
+    use crate::fair_queue::Requester;
+
     /// Returns its inputs; panics on 13, fails on 7, and on 0 waits for the test.
     struct Echo {
         batches: Batches,
@@ -233,7 +235,8 @@ mod tests {
 
     /// A turn of account number `account`.
     fn turn(account: u128) -> Turn {
-        Turn { account_id: Uuid::from_u128(account), cost: 1 }
+        let requester = Requester { account_id: Uuid::from_u128(account), is_asynchronous: false };
+        Turn { requester, cost: 1 }
     }
 
     fn engine(max_inputs: usize) -> (Arc<Engine<Echo>>, Batches, Arc<Barrier>) {

@@ -1,4 +1,5 @@
-//! Requests that wait for a model, by account. Accounts take turns by the cost of what the model runs for them.
+//! Requests that wait for a model, by account. Accounts take turns by the cost of what the model runs for them. Those of an
+//! account for which somebody waits are before its others.
 //!
 //! This is start-time fair queuing (Goyal, Vin and Cheng, *Start-time fair queueing*, IEEE/ACM Transactions on
 //! Networking 5(5), 1997). Each account has a virtual time, which grows by the cost of each of its requests. The request
@@ -9,11 +10,24 @@ use std::collections::VecDeque;
 
 use uuid::Uuid;
 
+/// How many requests of an account for which somebody waits may come between two others of it. So its asynchronous jobs go on
+/// beside many of those.
+const WAITING_IN_A_ROW: u8 = 3;
+
+/// For whom a model runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Requester {
+    /// The account that owns the job.
+    pub(crate) account_id: Uuid,
+    /// Whether nobody waits for the job's answer.
+    pub(crate) is_asynchronous: bool,
+}
+
 /// A request's place among those that wait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Turn {
-    /// The account that takes its turn.
-    pub(crate) account_id: Uuid,
+    /// Whose turn it is.
+    pub(crate) requester: Requester,
     /// What running the request costs, in a unit of the model, such as samples of sound. At least 1.
     pub(crate) cost: u64,
 }
@@ -33,6 +47,9 @@ struct OfAccount<T> {
     /// The virtual time at which the first of the waiting requests starts.
     time: u64,
     waiting: VecDeque<(u64, T)>,
+    asynchronous: VecDeque<(u64, T)>,
+    /// The requests of `waiting` that were taken since one of `asynchronous` was, or came.
+    n_in_a_row: u8,
 }
 
 impl<T> FairQueue<T> {
@@ -40,15 +57,18 @@ impl<T> FairQueue<T> {
         Self { accounts: Vec::new(), served: 0 }
     }
 
-    /// Adds a request behind those of its account.
-    pub(super) fn push(&mut self, turn: Turn, request: T) {
-        let waiting = (turn.cost.max(1), request);
-        if let Some(account) = self.accounts.iter_mut().find(|account| account.id == turn.account_id) {
-            account.waiting.push_back(waiting);
-        } else {
-            let waiting = VecDeque::from([waiting]);
-            self.accounts.push(OfAccount { id: turn.account_id, time: self.served, waiting });
-        }
+    /// Adds a request behind those of its account for which somebody waits as well, or nobody.
+    pub(super) fn push(&mut self, Turn { requester, cost }: Turn, request: T) {
+        let id = requester.account_id;
+        let known = self.accounts.iter().position(|account| account.id == id);
+        let at = known.unwrap_or_else(|| {
+            self.accounts.push(OfAccount::new(id, self.served));
+            self.accounts.len() - 1
+        });
+        let Some(account) = self.accounts.get_mut(at) else { return };
+        let requests =
+            if requester.is_asynchronous { &mut account.asynchronous } else { &mut account.waiting };
+        requests.push_back((cost.max(1), request));
     }
 
     /// Takes the requests of the next batch. Those that are not `live` any more are removed and cost nothing. A batch has
@@ -59,7 +79,7 @@ impl<T> FairQueue<T> {
         let mut highest = 0;
         loop {
             self.drop_dead(&live);
-            let next = self.accounts.iter_mut().filter(|account| !account.waiting.is_empty());
+            let next = self.accounts.iter_mut().filter(|account| !account.is_empty());
             // Of equal times, the cheaper request is first: it delays the others less.
             let Some(account) = next.min_by_key(|account| (account.time, account.cost())) else { break };
             let n = u64::try_from(batch.len() + 1).unwrap_or(u64::MAX);
@@ -67,34 +87,60 @@ impl<T> FairQueue<T> {
             if is_full && !batch.is_empty() {
                 break;
             }
-            let Some((cost, request)) = account.waiting.pop_front() else { break };
             self.served = self.served.max(account.time);
+            let Some((cost, request)) = account.pop() else { break };
             account.time += cost;
             highest = highest.max(cost);
             batch.push(request);
         }
         let served = self.served;
-        self.accounts.retain(|account| !account.waiting.is_empty() || account.time > served);
+        self.accounts.retain(|account| !account.is_empty() || account.time > served);
         batch
     }
 
     /// Removes the first requests of accounts while nobody waits for them.
     fn drop_dead(&mut self, live: &impl Fn(&T) -> bool) {
         for account in &mut self.accounts {
-            while account.waiting.front().is_some_and(|(_, request)| !live(request)) {
-                account.waiting.pop_front();
+            for requests in [&mut account.waiting, &mut account.asynchronous] {
+                while requests.front().is_some_and(|(_, request)| !live(request)) {
+                    requests.pop_front();
+                }
             }
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.accounts.iter().all(|account| account.waiting.is_empty())
+        self.accounts.iter().all(OfAccount::is_empty)
     }
 }
 
 impl<T> OfAccount<T> {
+    const fn new(id: Uuid, time: u64) -> Self {
+        Self { id, time, waiting: VecDeque::new(), asynchronous: VecDeque::new(), n_in_a_row: 0 }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.asynchronous.is_empty()
+    }
+
+    /// Whether the next request is one for which nobody waits.
+    fn is_asynchronous_next(&self) -> bool {
+        self.waiting.is_empty() || self.n_in_a_row >= WAITING_IN_A_ROW && !self.asynchronous.is_empty()
+    }
+
+    /// The cost of the next request. 0 if there is none.
     fn cost(&self) -> u64 {
-        self.waiting.front().map_or(0, |(cost, _)| *cost)
+        let next = if self.is_asynchronous_next() { &self.asynchronous } else { &self.waiting };
+        next.front().map_or(0, |(cost, _)| *cost)
+    }
+
+    fn pop(&mut self) -> Option<(u64, T)> {
+        if self.is_asynchronous_next() {
+            self.n_in_a_row = 0;
+            return self.asynchronous.pop_front();
+        }
+        self.n_in_a_row = if self.asynchronous.is_empty() { 0 } else { self.n_in_a_row + 1 };
+        self.waiting.pop_front()
     }
 }
 
@@ -114,7 +160,12 @@ mod tests {
         }
 
         fn push(&mut self, account: u8, cost: u64) {
-            self.0.push(Turn { account_id: Uuid::from_u128(account.into()), cost }, account);
+            self.push_as(account, cost, false, account);
+        }
+
+        fn push_as(&mut self, account: u8, cost: u64, is_asynchronous: bool, request: u8) {
+            let requester = Requester { account_id: Uuid::from_u128(account.into()), is_asynchronous };
+            self.0.push(Turn { requester, cost }, request);
         }
 
         fn next(&mut self) -> Option<u8> {
@@ -149,6 +200,19 @@ mod tests {
         assert_eq!(before, [Some(1), Some(2), Some(3), Some(1)]);
         requests.push(4, 2);
         assert_eq!(requests.next(), Some(4));
+    }
+
+    #[test]
+    fn what_somebody_waits_for_is_before_the_rest_of_its_account_which_goes_on() {
+        let mut requests = Requests::new();
+        for request in 10..13 {
+            requests.push_as(1, 14, true, request);
+        }
+        requests.push_as(2, 14, true, 20);
+        for request in 1..6 {
+            requests.push_as(1, 14, false, request);
+        }
+        assert_eq!(requests.order(), [1, 20, 2, 3, 10, 4, 5, 11, 12]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::{
     FreePlaces, Places, Queue,
     backend::{
         group::{Group, GroupError, Statement},
-        held::{HeldByQueue, HeldClaims, Hold},
+        held::{HeldByQueue, HeldClaims, Hold, JobKind},
     },
     store::{self, Claimed, RunningJob},
 };
@@ -105,11 +105,13 @@ impl ClaimJobs {
         for claimed in claimed {
             let queue = claimed.queue;
             let claims = self.shared.held.of(queue);
-            let Some(hold) =
-                claims.hold(claimed.fence, claimed.account_id, claimed.is_large(), claimed.is_suspect)
-            else {
-                continue;
+            let kind = JobKind {
+                account_id: claimed.account_id,
+                is_asynchronous: claimed.is_asynchronous,
+                is_large: claimed.is_large(),
+                is_suspect: claimed.is_suspect,
             };
+            let Some(hold) = claims.hold(claimed.fence, kind) else { continue };
             let job = Some(Box::new(ClaimedJob { claimed, hold }));
             let job = FetchedJob { job, dropped: self.dropped.clone() };
             if let Some(at) = places.iter().position(|requested| requested.queue == queue) {

@@ -39,13 +39,15 @@ struct Held {
     fences: HashSet<Fence>,
     /// How many of them have a place, because their work is not over.
     n_working: usize,
-    /// How many of those each account has.
-    of_account: HashMap<Uuid, usize>,
+    n_asynchronous: usize,
+    /// How many of those each account has: asynchronous ones, and others.
+    of_account: HashMap<(Uuid, bool), usize>,
     /// How many of those have large uploads.
     n_large: usize,
+    n_large_asynchronous: usize,
     /// How many of the claims are of suspects: one at most in all queues.
     n_suspects: usize,
-    /// How often a place became free that only some jobs can have: those of an account, those with large uploads, or suspects.
+    /// How often a place became free that only some jobs can have, such as those of an account or suspects.
     n_shares_freed: u64,
 }
 
@@ -97,10 +99,17 @@ impl HeldByQueue {
 pub struct Hold {
     claims: HeldClaims,
     fence: Fence,
-    account_id: Uuid,
-    is_large: bool,
-    is_suspect: bool,
+    kind: JobKind,
     is_working: bool,
+}
+
+/// What decides which places a job may have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct JobKind {
+    pub(crate) account_id: Uuid,
+    pub(crate) is_asynchronous: bool,
+    pub(crate) is_large: bool,
+    pub(crate) is_suspect: bool,
 }
 
 impl HeldClaims {
@@ -136,11 +145,18 @@ impl HeldClaims {
     pub(crate) fn free(&self, queue: Queue) -> Option<FreePlaces> {
         let held = self.0.claims.lock();
         let n = self.n_claimable(&held);
-        let Places { n_of_account, n_large, .. } = self.0.places;
-        let full = held.of_account.iter().filter(|(_, n)| **n >= n_of_account);
-        let full_accounts = full.map(|(account, _)| *account).collect();
-        let with_large = held.n_large < n_large;
-        (n > 0).then_some(FreePlaces { queue, n, full_accounts, with_large, with_suspect: true })
+        let places = self.0.places;
+        let full = held.of_account.iter().filter(|(_, n)| **n >= places.n_of_account);
+        let with_large = held.n_large < places.n_large;
+        (n > 0).then(|| FreePlaces {
+            queue,
+            n,
+            n_asynchronous: places.n_asynchronous().saturating_sub(held.n_asynchronous),
+            full_accounts: full.map(|(account, _)| *account).collect(),
+            with_large,
+            with_large_asynchronous: with_large && held.n_large_asynchronous < places.n_large_asynchronous(),
+            with_suspect: true,
+        })
     }
 
     /// How many more claims may be held. Also wakes the task of `cx` when there are more.
@@ -156,30 +172,26 @@ impl HeldClaims {
         if self.0.is_paused.load(Ordering::Relaxed) {
             return 0;
         }
-        let Places { n, n_of_account, n_large } = self.0.places;
+        let Places { n, n_of_account, n_large, .. } = self.0.places;
         let n_places = n.saturating_sub(held.n_working);
         let n_free = n_places.min(self.max_held().saturating_sub(held.fences.len()));
         if n_of_account.min(n_large) < n { n_free.min(1) } else { n_free }
     }
 
-    /// Adds a claim of a job of this account. Returns `None` if the claim is held already. That happens when a crash of
+    /// Adds a claim of a job of this kind. Returns `None` if the claim is held already. That happens when a crash of
     /// Postgres lost the claim and the job was claimed again with the same number. The running attempt ends the job.
-    pub(crate) fn hold(
-        &self,
-        fence: Fence,
-        account_id: Uuid,
-        is_large: bool,
-        is_suspect: bool,
-    ) -> Option<Hold> {
+    pub(crate) fn hold(&self, fence: Fence, kind: JobKind) -> Option<Hold> {
         let mut held = self.0.claims.lock();
         if !held.fences.insert(fence) {
             return None;
         }
         held.n_working += 1;
-        *held.of_account.entry(account_id).or_default() += 1;
-        held.n_large += usize::from(is_large);
-        held.n_suspects += usize::from(is_suspect);
-        Some(Hold { claims: self.clone(), fence, account_id, is_large, is_suspect, is_working: true })
+        held.n_asynchronous += usize::from(kind.is_asynchronous);
+        *held.of_account.entry((kind.account_id, kind.is_asynchronous)).or_default() += 1;
+        held.n_large += usize::from(kind.is_large);
+        held.n_large_asynchronous += usize::from(kind.is_large && kind.is_asynchronous);
+        held.n_suspects += usize::from(kind.is_suspect);
+        Some(Hold { claims: self.clone(), fence, kind, is_working: true })
     }
 
     /// Whether this claim is held.
@@ -190,15 +202,22 @@ impl HeldClaims {
 
 impl Held {
     /// Frees the place of a job whose work is over.
-    fn free_place(&mut self, places: Places, account_id: Uuid, is_large: bool) {
-        self.n_working -= 1;
-        let n_own = self.of_account.remove(&account_id).unwrap_or_default();
-        let was_full = n_own >= places.n_of_account || is_large && self.n_large >= places.n_large;
+    fn free_place(&mut self, places: Places, kind: JobKind) {
+        let JobKind { account_id, is_asynchronous, is_large, .. } = kind;
+        let of_account = (account_id, is_asynchronous);
+        let n_own = self.of_account.remove(&of_account).unwrap_or_default();
+        let was_full = n_own >= places.n_of_account
+            || is_large && self.n_large >= places.n_large
+            || is_asynchronous && self.n_asynchronous >= places.n_asynchronous()
+            || is_large && is_asynchronous && self.n_large_asynchronous >= places.n_large_asynchronous();
         self.n_shares_freed += u64::from(was_full);
         if n_own > 1 {
-            self.of_account.insert(account_id, n_own - 1);
+            self.of_account.insert(of_account, n_own - 1);
         }
+        self.n_working -= 1;
+        self.n_asynchronous -= usize::from(is_asynchronous);
         self.n_large -= usize::from(is_large);
+        self.n_large_asynchronous -= usize::from(is_large && is_asynchronous);
     }
 }
 
@@ -207,7 +226,7 @@ impl Hold {
     pub fn work_is_over(&mut self) {
         if std::mem::take(&mut self.is_working) {
             let inner = &self.claims.0;
-            inner.claims.lock().free_place(inner.places, self.account_id, self.is_large);
+            inner.claims.lock().free_place(inner.places, self.kind);
             inner.waker.wake();
         }
     }
@@ -218,8 +237,8 @@ impl Drop for Hold {
         self.work_is_over();
         let mut held = self.claims.0.claims.lock();
         held.fences.remove(&self.fence);
-        held.n_suspects -= usize::from(self.is_suspect);
-        held.n_shares_freed += u64::from(self.is_suspect);
+        held.n_suspects -= usize::from(self.kind.is_suspect);
+        held.n_shares_freed += u64::from(self.kind.is_suspect);
         drop(held);
         self.claims.0.waker.wake();
     }
@@ -238,7 +257,12 @@ mod tests {
 
     /// A claim of a job of account number `account`.
     fn hold(claims: &HeldClaims, account: u128, is_large: bool) -> Hold {
-        claims.hold(fence(), Uuid::from_u128(account), is_large, false).unwrap()
+        hold_as(claims, account, is_large, false)
+    }
+
+    fn hold_as(claims: &HeldClaims, account: u128, is_large: bool, is_asynchronous: bool) -> Hold {
+        let account_id = Uuid::from_u128(account);
+        claims.hold(fence(), JobKind { account_id, is_asynchronous, is_large, is_suspect: false }).unwrap()
     }
 
     fn n_free(claims: &HeldClaims) -> usize {
@@ -271,9 +295,13 @@ mod tests {
         let claims = HeldClaims::new(Places { n: 4, n_of_account: 2, n_large: 1 });
         let n_shares_freed =
             || claims.poll_free(&Context::from_waker(futures::task::noop_waker_ref())).n_shares_freed;
+        let any = FreePlaces::any(Queue::Speech, 1);
         let free = |full: &[u128], with_large| {
-            let full_accounts = full.iter().map(|n| Uuid::from_u128(*n)).collect();
-            Some(FreePlaces { queue: Queue::Speech, n: 1, full_accounts, with_large, with_suspect: true })
+            let any = any.clone();
+            let full_accounts = full.iter().map(|n| (Uuid::from_u128(*n), false)).collect();
+            let n_asynchronous = 3;
+            let with_large_asynchronous = with_large;
+            Some(FreePlaces { n_asynchronous, full_accounts, with_large, with_large_asynchronous, ..any })
         };
         assert_eq!(claims.free(Queue::Speech), free(&[], true), "one at a time");
         let mut large = hold(&claims, 1, true);
@@ -288,5 +316,24 @@ mod tests {
         assert_eq!((claims.free(Queue::Speech), n_shares_freed()), (free(&[], true), 1));
         drop((large, small));
         assert_eq!((claims.free(Queue::Speech), n_shares_freed()), (free(&[], true), 1));
+    }
+
+    #[test]
+    fn jobs_that_nobody_waits_for_leave_places_to_the_others() {
+        let claims = HeldClaims::new(Places { n: 8, n_of_account: 2, n_large: 4 });
+        let n_shares_freed =
+            || claims.poll_free(&Context::from_waker(futures::task::noop_waker_ref())).n_shares_freed;
+        let free = || claims.free(Queue::Speech).unwrap();
+        let mut held: Vec<_> = [1, 1, 2].map(|account| hold_as(&claims, account, true, true)).into();
+        let FreePlaces { full_accounts, with_large, with_large_asynchronous, .. } = free();
+        assert_eq!(full_accounts, [(Uuid::from_u128(1), true)], "it may have others that it waits for");
+        assert!(with_large && !with_large_asynchronous);
+        held.extend([2, 3, 3].map(|account| hold_as(&claims, account, false, true)));
+        assert_eq!((free().n, free().n_asynchronous), (1, 0));
+        assert_eq!(n_shares_freed(), 0);
+        held.pop();
+        assert_eq!((free().n_asynchronous, n_shares_freed()), (1, 1));
+        let _waiting = [hold(&claims, 1, true), hold(&claims, 1, false), hold(&claims, 4, false)];
+        assert_eq!(claims.free(Queue::Speech), None);
     }
 }

@@ -76,7 +76,21 @@ const AGED_AFTER: Duration = Duration::from_secs(60);
 /// go on when callers keep all workers busy, and most places are still the callers'.
 const AGED_SHARE: f64 = 0.25;
 
-/// Claims jobs for `worker` that its free places allow. Jobs with higher priority are claimed first,
+/// Which jobs a free place allows, where the column `$large` of `free` says whether large uploads are allowed.
+macro_rules! allowed {
+    ($large:literal) => {
+        concat!(
+            "queue = free.queue and state = 'queued' and run_at <= now() and attempt < max_attempts
+                 and (queue, account_id, priority) not in (select queue, account_id, priority from taken)
+                 and (free.",
+            $large,
+            " or recording_url is null and coalesce(upload_bytes, octet_length(upload), 0) <= $6)
+                 and (deaths < 2 or id = (select id from suspect))"
+        )
+    };
+}
+
+/// Claims jobs for `worker` that its free places allow. Those that callers wait for are claimed first,
 /// and those of one priority in the order of their turns. Now and then, the first asynchronous job is claimed before all
 /// others if it has waited for a minute. Jobs that another statement is claiming are skipped. Of suspects, only the first may
 /// be claimed, in its turn. It is looked up only if the statement comes across a suspect.
@@ -95,40 +109,40 @@ pub async fn claim(
     worker: &str,
     places: &[FreePlaces],
 ) -> Result<Vec<Claimed>, sqlx::Error> {
-    let of_accounts = places.iter().flat_map(|free| free.full_accounts.iter().map(|id| (free.queue, *id)));
-    let full: Vec<(Queue, Uuid)> = of_accounts.collect();
-    let rows = sqlx::query(
+    let of_accounts =
+        places.iter().flat_map(|free| free.full_accounts.iter().map(|full| (free.queue, *full)));
+    let full: Vec<(Queue, (Uuid, bool))> = of_accounts.collect();
+    let rows = sqlx::query(concat!(
         "with taken as (
-             select * from unnest($3::text[], $4::uuid[]) as taken (queue, account_id)),
+             select queue, account_id, case when asynchronous then 0 else 1 end as priority
+             from unnest($3::text[], $4::uuid[], $11::bool[]) as taken (queue, account_id, asynchronous)),
          suspect as (
              select id from jobs where deaths >= 2 and ended_at is null and queue = any($10)
                  and case state when 'queued' then true end and run_at <= now()
              order by priority desc, turn, run_at, id limit 1 for update skip locked),
          due as (
              select d.* from (
-                 select *, random() < $8 as takes_aged
-                 from unnest($1::text[], $2::int8[], $5::bool[]) as free (queue, n, with_large)) as free
+                 select *, n_asynchronous > 0 and random() < $8 as takes_aged
+                 from unnest($1::text[], $2::int8[], $12::int8[], $5::bool[], $13::bool[])
+                     as free (queue, n, n_asynchronous, with_large, with_large_asynchronous)) as free
              cross join lateral (
                  (select * from (
                      select id, queue, priority, turn from jobs where case state when 'queued' then true end and id = (
                          select id from (
                              select id, created_at from jobs
-                             where free.takes_aged and queue = free.queue and state = 'queued' and priority = 0
-                                 and run_at <= now() and attempt < max_attempts
-                                 and (queue, account_id) not in (select queue, account_id from taken)
-                                 and (free.with_large or recording_url is null and coalesce(upload_bytes, octet_length(upload), 0) <= $6)
-                                 and (deaths < 2 or id = (select id from suspect))
-                             order by priority desc, turn, run_at, id limit 1) first
+                             where free.takes_aged and priority = 0 and ", allowed!("with_large_asynchronous"), "
+                             order by turn, run_at, id limit 1) first
                          where created_at < now() - make_interval(secs => $7))
                      for update skip locked) aged)
                  union all
                  (select * from (
+                     select id, queue, priority, turn from jobs where priority = 1 and ", allowed!("with_large"), "
+                     order by turn, run_at, id limit free.n for update skip locked) waiting)
+                 union all
+                 (select * from (
                      select id, queue, priority, turn from jobs
-                     where queue = free.queue and state = 'queued' and run_at <= now() and attempt < max_attempts
-                         and (queue, account_id) not in (select queue, account_id from taken)
-                         and (free.with_large or recording_url is null and coalesce(upload_bytes, octet_length(upload), 0) <= $6)
-                         and (deaths < 2 or id = (select id from suspect))
-                     order by priority desc, turn, run_at, id limit free.n for update skip locked) urgent)
+                     where priority = 0 and ", allowed!("with_large_asynchronous"), "
+                     order by turn, run_at, id limit free.n_asynchronous for update skip locked) asynchronous)
                  limit free.n) d),
          reached as (
              insert into claimed_turns (queue, priority, turn)
@@ -142,17 +156,20 @@ pub async fn claim(
              j.webhook_url is not null as has_webhook,
              extract(epoch from now() - greatest(j.created_at, j.run_at))::float8 as waited_s,
              set_config('synchronous_commit', 'off', true)",
-    )
+    ))
     .bind(column(places, |free| free.queue.name()))
-    .bind(column(places, |free| i64::try_from(free.n).unwrap_or(i64::MAX)))
+    .bind(column(places, |free| bigint(free.n)))
     .bind(column(&full, |(queue, _)| queue.name()))
-    .bind(column(&full, |(_, account)| *account))
+    .bind(column(&full, |(_, (account, _))| *account))
     .bind(column(places, |free| free.with_large))
     .bind(i64::try_from(LARGE_UPLOAD_BYTES).unwrap_or(i64::MAX))
     .bind(AGED_AFTER.as_secs_f64())
     .bind(AGED_SHARE)
     .bind(worker)
     .bind(places.iter().filter(|free| free.with_suspect).map(|free| free.queue.name()).collect::<Vec<_>>())
+    .bind(column(&full, |(_, (_, asynchronous))| *asynchronous))
+    .bind(column(places, |free| bigint(free.n_asynchronous)))
+    .bind(column(places, |free| free.with_large_asynchronous))
     .fetch_all(db)
     .await?;
     // A row that this version cannot read is left out, so that the other jobs are still attempted. Its job stays
@@ -165,6 +182,10 @@ pub async fn claim(
         }
     };
     Ok(rows.iter().filter_map(read).collect())
+}
+
+fn bigint(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
 }
 
 /// The jobs that run for `worker`.

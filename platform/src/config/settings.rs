@@ -158,8 +158,9 @@ pub struct Config {
     /// recognised at a time, and each takes the memory of the model again. Unset, one; `akhar transcribe` without a server
     /// runs one for each core.
     pub speech_copies: Option<NonZeroUsize>,
-    /// Recordings of one account that one worker process transcribes at a time, for each copy of the speech models. It has up
-    /// to eight times as many open, twice as many of them with more than 1 MiB; the accounts take turns at the models.
+    /// Recordings that one account waits for, and as many others, that one worker process transcribes at a time, for each copy of
+    /// the speech models. It has up to eight times as many open, twice as many of them with more than 1 MiB; the accounts take
+    /// turns at the models.
     pub speech_concurrency: NonZeroUsize,
     /// Seconds that one attempt at a quick job may take.
     pub quick_timeout_s: u64,

@@ -17,6 +17,7 @@ use akhar_tests::{
 };
 use sqlx::{Connection as _, PgConnection};
 use tokio::task::JoinSet;
+use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use crate::{digit, queue::new_job};
@@ -165,7 +166,7 @@ async fn a_short_recording_does_not_wait_for_the_long_ones_of_other_accounts() {
             submit_recording(&stack, key, &large).await;
         }
     }
-    stack.jobs_are(4, "running").await;
+    stack.jobs_are(3, "running").await;
     // The fourth account has a short recording, and the first one has to wait with one.
     let waiting = submit_recording(&stack, &accounts[0], &recording("pa-water.mp3").bytes).await;
     let other = stack.keys(&["create", "--name", "other"]).await;
@@ -183,7 +184,33 @@ async fn a_short_recording_does_not_wait_for_the_long_ones_of_other_accounts() {
     .fetch_all(&stack.db)
     .await
     .expect("counts");
-    assert_eq!(n_of_account, [2, 2], "the places for large uploads, two for each account");
+    assert_eq!(n_of_account, [2, 1], "of the places for large uploads, one is for who waits");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_waits_does_not_wait_for_asynchronous_recordings_of_its_own_account() {
+    let stack = Stack::start().await;
+    let long = long_recording(true);
+    for _ in 0..10 {
+        submit_recording(&stack, &stack.key, &long).await;
+    }
+    stack.jobs_are(2, "running").await;
+    let clip = Form::upload(&recording("pa-water.mp3").bytes);
+    assert_eq!(send(stack.post("speech-recognition", &clip)).await.status, 200);
+    let _waiting =
+        AbortOnDropHandle::new(tokio::spawn(send(stack.post("speech-recognition", &Form::upload(&long)))));
+    until("a large recording that a caller waits for has a place", async || {
+        let running = "select count(*) from jobs where priority = 1 and state = 'running'";
+        let n: i64 = sqlx::query_scalar(running).fetch_one(&stack.db).await.expect("a count");
+        (n == 1).then_some(())
+    })
+    .await;
+    let n_ended: i64 =
+        sqlx::query_scalar("select count(*) from jobs where ended_at is not null and priority = 0")
+            .fetch_one(&stack.db)
+            .await
+            .expect("a count");
+    assert_eq!(n_ended, 0, "the others had begun before");
 }
 
 #[tokio::test]
@@ -216,11 +243,10 @@ async fn a_claim_leaves_out_accounts_and_large_uploads_that_have_all_their_place
         .await
         .expect("a write");
     let free = FreePlaces {
-        queue: Queue::Quick,
-        n: 9,
-        full_accounts: vec![full],
+        full_accounts: vec![(full, false), (full, true)],
         with_large: false,
-        with_suspect: true,
+        with_large_asynchronous: false,
+        ..FreePlaces::any(Queue::Quick, 9)
     };
     let mut claimed = store::claim(&db, "a", &[free]).await.expect("a claim");
     claimed.sort_unstable_by_key(|claimed| claimed.fence.job);
@@ -228,6 +254,28 @@ async fn a_claim_leaves_out_accounts_and_large_uploads_that_have_all_their_place
     assert_eq!(ids, [jobs[4].id, jobs[5].id]);
     let claimed = store::claim(&db, "a", &[FreePlaces::any(Queue::Quick, 9)]).await.expect("a claim");
     assert_eq!(claimed.len(), 4, "the others");
+}
+
+#[tokio::test]
+async fn a_claim_takes_only_so_many_asynchronous_jobs_as_it_may() {
+    let db = database().await;
+    let [account, other] = [Uuid::now_v7(), Uuid::now_v7()];
+    let waiting = jobs(account, 2, false);
+    insert(&db, &waiting).await;
+    insert(&db, &jobs(account, 3, true)).await;
+    insert(&db, &jobs(other, 3, true)).await;
+    let claim = async |n, n_asynchronous| {
+        let full_accounts = vec![(account, true)];
+        let free = FreePlaces { n_asynchronous, full_accounts, ..FreePlaces::any(Queue::Quick, n) };
+        let claimed = store::claim(&db, "a", &[free]).await.expect("a claim");
+        let of = |asynchronous| claimed.iter().filter(|c| c.is_asynchronous == asynchronous).count();
+        assert!(claimed.iter().all(|c| !c.is_asynchronous || c.account_id == other));
+        (of(false), of(true))
+    };
+    assert_eq!(claim(1, 1).await, (1, 0));
+    assert_eq!(claim(3, 0).await, (1, 0));
+    assert_eq!(claim(3, 1).await, (0, 1));
+    assert_eq!(claim(3, 3).await, (0, 2));
 }
 
 async fn database() -> Pool {

@@ -322,7 +322,7 @@ async fn a_worker_holds_one_suspect_at_a_time_beside_other_jobs() {
 #[tokio::test]
 async fn the_backend_implements_the_traits_of_apalis() {
     let db = database().await;
-    let jobs: Vec<Arc<NewJob>> = (0..4).map(|_| Arc::new(new_job(true))).collect();
+    let jobs: Vec<Arc<NewJob>> = (0..4).map(|_| Arc::new(new_job(false))).collect();
     let mut submissions = Submissions::start(&db, &Admission::new(3));
     let pushed = submissions.push_tasks(jobs.iter().cloned().map(Task::from).collect()).await;
     let NotAccepted(refused) = pushed.expect_err("one too many");

@@ -25,7 +25,6 @@ use tokio_util::{
     task::{AbortOnDropHandle, TaskTracker},
 };
 use tracing::Instrument as _;
-use uuid::Uuid;
 
 use super::{
     backoff,
@@ -37,6 +36,7 @@ use super::{
 };
 use crate::{
     decode::job_file::JobFile,
+    fair_queue::Requester,
     models::Models,
     operations::{Pipeline, Progress},
 };
@@ -85,7 +85,7 @@ enum AttemptResult {
 
 /// A job that is about to run.
 struct Work {
-    account_id: Uuid,
+    requester: Requester,
     job: JobId,
     parameters: Parameters,
     upload: Option<JobUpload>,
@@ -136,7 +136,7 @@ impl Work {
     /// whole attempt can take long though each part of it comes. Also returns the model, if it has not answered anybody for
     /// the whole step.
     async fn run(self, progress: watch::Sender<Progress>) -> (AttemptResult, Option<String>) {
-        let Self { account_id, job, parameters, upload, uploads, recording, pipeline, timeout } = self;
+        let Self { requester, job, parameters, upload, uploads, recording, pipeline, timeout } = self;
         let steps = progress.subscribe();
         let work = async {
             let field = match (&recording, upload.as_ref().and_then(JobUpload::of_caller)) {
@@ -155,7 +155,7 @@ impl Work {
                     Err(UploadError::Unavailable(error)) => return AttemptResult::Unread(error),
                 },
             };
-            match pipeline.work((account_id, job), &parameters, file, &progress).await {
+            match pipeline.work((requester, job), &parameters, file, &progress).await {
                 Ok((outcome, timing)) => AttemptResult::Outcome(of_field(outcome, field), timing),
                 Err(error) => AttemptResult::Failed("error", error.to_string()),
             }
@@ -231,7 +231,7 @@ impl Attempts {
             is_last_attempt: claimed.is_last_attempt,
         });
         let work = Work {
-            account_id: claimed.account_id,
+            requester: Requester { account_id: claimed.account_id, is_asynchronous: claimed.is_asynchronous },
             job: fence.job,
             parameters: claimed.parameters,
             upload,

@@ -10,13 +10,12 @@ use akhar_inference::{
 use akhar_jobs::{self as jobs, JobId, Operation, Outcome, Picture, StrokeColor, Timing};
 use akhar_platform::{blocking::blocking, config::Config, telemetry::traces};
 use tokio::sync::Semaphore;
-use uuid::Uuid;
 
 use super::{engines, error::OperationError, timing::micros};
 use crate::{
     engine::{BatchLimits, BatchModel, Engine},
     error::WorkerError,
-    fair_queue::Turn,
+    fair_queue::{Requester, Turn},
 };
 
 /// One text in a run: the model takes one style vector for each run.
@@ -54,7 +53,7 @@ impl HandwritingOperation {
     /// attempt gives the same strokes.
     pub(crate) async fn write(
         &self,
-        account_id: Uuid,
+        requester: Requester,
         job: JobId,
         parameters: &jobs::HandwritingParameters,
     ) -> Result<(Outcome, Timing), OperationError> {
@@ -63,7 +62,7 @@ impl HandwritingOperation {
         let hand = Hand::new(parameters.seed.map_or(job.0.as_u64_pair().1, u64::from));
         let decode_us = micros(started.elapsed());
         let glyphs = text.glyphs();
-        let turn = Turn { account_id, cost: u64::try_from(glyphs.len()).unwrap_or(u64::MAX) };
+        let turn = Turn { requester, cost: u64::try_from(glyphs.len()).unwrap_or(u64::MAX) };
         let shaped = self.writer.infer(turn, (glyphs, hand)).await?;
         let drawing = Instant::now();
         let page = page(parameters);

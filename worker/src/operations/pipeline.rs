@@ -7,7 +7,6 @@ use akhar_inference::{Registry, Runtime};
 use akhar_jobs::{JobId, Language, Operation, Outcome, Parameters, Timing};
 use akhar_platform::config::Config;
 use tokio::sync::watch;
-use uuid::Uuid;
 
 use super::{
     error::OperationError,
@@ -23,6 +22,7 @@ use crate::{
     },
     engine::RunningModel,
     error::WorkerError,
+    fair_queue::Requester,
     low_priority,
 };
 
@@ -80,21 +80,21 @@ impl Pipeline {
     /// An input that cannot be processed gives a rejected outcome, not an error.
     pub(crate) async fn work(
         &self,
-        (account_id, job): (Uuid, JobId),
+        (requester, job): (Requester, JobId),
         parameters: &Parameters,
         file: Option<JobFile>,
         progress: &watch::Sender<Progress>,
     ) -> Result<(Outcome, Timing), OperationError> {
         Ok(match parameters {
             Parameters::AlphabetRecognition { top_k } => {
-                self.letters.recognise(account_id, file, *top_k).await?
+                self.letters.recognise(requester, file, *top_k).await?
             }
-            Parameters::DigitRecognition { top_k } => self.digits.recognise(account_id, file, *top_k).await?,
+            Parameters::DigitRecognition { top_k } => self.digits.recognise(requester, file, *top_k).await?,
             Parameters::HandwritingGenerator(parameters) => {
-                self.handwriting.write(account_id, job, parameters).await?
+                self.handwriting.write(requester, job, parameters).await?
             }
             Parameters::SpeechRecognition(parameters) => {
-                let job = SpeechJob { account_id, parameters, progress };
+                let job = SpeechJob { requester, parameters, progress };
                 self.speech.transcribe(job, file).await?
             }
         })

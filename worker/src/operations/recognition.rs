@@ -6,7 +6,6 @@ use akhar_inference::{Classifier, Registry, Runtime, RuntimeError, Score, ink};
 use akhar_jobs::{Operation, Outcome, Prediction, Timing, TopK, Upload};
 use akhar_platform::{config::Config, telemetry::traces};
 use tracing::Instrument as _;
-use uuid::Uuid;
 
 use super::{engines, error::OperationError, timing::micros};
 use crate::{
@@ -16,7 +15,7 @@ use crate::{
     },
     engine::{BatchLimits, BatchModel, Engine},
     error::WorkerError,
-    fair_queue::Turn,
+    fair_queue::{Requester, Turn},
 };
 
 /// Pictures in one run of a classifier at most. They cost the same.
@@ -54,7 +53,7 @@ impl RecognitionOperation {
     /// or has no ink gives a rejected outcome.
     pub(crate) async fn recognise(
         &self,
-        account_id: Uuid,
+        requester: Requester,
         file: Option<JobFile>,
         top_k: TopK,
     ) -> Result<(Outcome, Timing), OperationError> {
@@ -71,7 +70,7 @@ impl RecognitionOperation {
             }
             Err(undecodable) => return Ok((undecodable.into(), Timing { decode_us, infer_us: 0 })),
         };
-        let answer = self.engine.infer(Turn { account_id, cost: 1 }, features).await?;
+        let answer = self.engine.infer(Turn { requester, cost: 1 }, features).await?;
         let best = answer.output.into_iter().take(top_k.get().into());
         let predictions =
             best.map(|s| Prediction { label: s.label.as_ref().to_owned(), score: s.score }).collect();

@@ -20,7 +20,6 @@ use akhar_platform::config::Config;
 use futures::future::try_join_all;
 use parking_lot::Mutex;
 use tokio::sync::watch;
-use uuid::Uuid;
 
 use super::{
     detection::{Detected, detect},
@@ -44,7 +43,7 @@ use crate::{
     },
     engine::{EngineError, RunningModel},
     error::WorkerError,
-    fair_queue::Turn,
+    fair_queue::{Requester, Turn},
     low_priority,
 };
 
@@ -57,7 +56,7 @@ pub(crate) struct SpeechOperation {
 
 /// A job that is transcribed.
 pub(super) struct SpeechJob<'a> {
-    pub(super) account_id: Uuid,
+    pub(super) requester: Requester,
     pub(super) parameters: &'a jobs::SpeechParameters,
     /// Receives how far the job is, after each run of a model.
     pub(super) progress: &'a watch::Sender<Progress>,
@@ -121,7 +120,7 @@ impl SpeechOperation {
         let mut spent = Recognising::default();
         let mut detected = Detected::default();
         if job.parameters.detect_language {
-            let turns = |cost| Turn { account_id: job.account_id, cost };
+            let turns = |cost| Turn { requester: job.requester, cost };
             detected = detect(&self.engines, job.parameters, file, limits, turns, &mut spent).await?;
         }
         let lang = detected.language.unwrap_or(job.parameters.lang);
@@ -178,7 +177,7 @@ impl SpeechOperation {
     /// Recognises what is said in one reading of a recording. Also returns how long that took.
     async fn recognise(
         &self,
-        &SpeechJob { account_id, parameters, progress }: &SpeechJob<'_>,
+        &SpeechJob { requester, parameters, progress }: &SpeechJob<'_>,
         engine: &LanguageEngine,
         (file, limits): (&JobFile, &AudioLimits),
         Reading { channel, interleaving, terms, mut known }: Reading<'_>,
@@ -192,7 +191,7 @@ impl SpeechOperation {
         let number = channel.map(|channel| u8::try_from(channel + 1).unwrap_or(u8::MAX));
         let digits = parameters.written;
         let mut writer =
-            digits.and_then(|digits| self.punctuation.writer(account_id, parameters.lang, digits));
+            digits.and_then(|digits| self.punctuation.writer(requester, parameters.lang, digits));
         let mut waiting = VecDeque::new();
         let mut joiner = Joiner::new(engine.clock);
         let mut segmenter = Segmenter::default();
@@ -204,7 +203,7 @@ impl SpeechOperation {
                         transcript
                     } else {
                         let input = SpeechInput { features, language: parameters.lang, terms: terms.clone() };
-                        let turn = Turn { account_id, cost: cost(&window) };
+                        let turn = Turn { requester, cost: cost(&window) };
                         engine.recognise(turn, input, spent).await?
                     };
                     joiner.add(&window, transcript);
@@ -258,7 +257,7 @@ impl SpeechOperation {
     /// Builds the outcome of a recording that is transcribed. Also returns how long its translation took.
     async fn outcome(
         &self,
-        &SpeechJob { account_id, parameters, progress }: &SpeechJob<'_>,
+        &SpeechJob { requester, parameters, progress }: &SpeechJob<'_>,
         model: Option<Confidence>,
         Recognised { utterances, seconds, mut warnings, .. }: Recognised,
     ) -> Result<(Outcome, Duration), EngineError> {
@@ -274,7 +273,7 @@ impl SpeechOperation {
             let sources = utterances.iter().map(|utterance| utterance.source.clone()).collect();
             let step = || progress.send_modify(|_| ()); // the attempt goes on, and has not transcribed more
             let (found, spent) =
-                self.translators.translate(account_id, sources, parameters.lang, step).await?;
+                self.translators.translate(requester, sources, parameters.lang, step).await?;
             let is_low = |n: usize| found.get(n).is_some_and(|translation| translation.is_low);
             let unlikely = unlikely_parts(&said, |n, _| is_low(n));
             probably_wrong.extend(self::probably_wrong(TextKind::Translation, unlikely));

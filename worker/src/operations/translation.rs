@@ -9,13 +9,12 @@ use akhar_inference::{
 use akhar_jobs::Language;
 use akhar_platform::config::Config;
 use futures::future::try_join_all;
-use uuid::Uuid;
 
 use super::{by_language::by_language, engines};
 use crate::{
     engine::{BatchLimits, BatchModel, Engine, EngineError},
     error::WorkerError,
-    fair_queue::Turn,
+    fair_queue::{Requester, Turn},
 };
 
 /// The operation name of translation models in manifests. Callers cannot request it on its own: it is a part
@@ -68,7 +67,7 @@ impl Translators {
     /// returns how long the model took.
     pub(crate) async fn translate(
         &self,
-        account_id: Uuid,
+        requester: Requester,
         texts: Vec<String>,
         from: Language,
         step: impl Fn(),
@@ -78,7 +77,7 @@ impl Translators {
         let mut took = Duration::ZERO;
         for batch in texts.chunks(MAX_BATCH) {
             let requests = batch.iter().map(|text| {
-                let turn = Turn { account_id, cost: u64::try_from(text.chars().count()).unwrap_or(u64::MAX) };
+                let turn = Turn { requester, cost: u64::try_from(text.chars().count()).unwrap_or(u64::MAX) };
                 engine.infer(turn, SourceText { text: text.clone(), from })
             });
             let answers = try_join_all(requests).await?;

@@ -10,13 +10,12 @@ use akhar_inference::{
 };
 use akhar_jobs::{Digits, Language};
 use akhar_platform::config::Config;
-use uuid::Uuid;
 
 use super::engines;
 use crate::{
     engine::{BatchLimits, BatchModel, Engine, EngineError},
     error::WorkerError,
-    fair_queue::Turn,
+    fair_queue::{Requester, Turn},
 };
 
 /// The operation name of taggers in manifests. Callers cannot request it on its own: it is a part of speech jobs.
@@ -50,7 +49,7 @@ impl Punctuation {
     }
 
     /// Writes a recording of an account. The models of English write marks themselves.
-    pub(super) fn writer(&self, account_id: Uuid, language: Language, digits: Digits) -> Option<Writer> {
+    pub(super) fn writer(&self, requester: Requester, language: Language, digits: Digits) -> Option<Writer> {
         let digits = match digits {
             Digits::Latin => speech::Digits::Latin,
             Digits::Gurmukhi => speech::Digits::Gurmukhi,
@@ -59,7 +58,7 @@ impl Punctuation {
         Some(Writer {
             form: WrittenForm::new(language.code(), digits)?,
             tagger,
-            account_id,
+            requester,
             marks: Vec::new(),
         })
     }
@@ -69,7 +68,7 @@ impl Punctuation {
 pub(super) struct Writer {
     form: WrittenForm,
     tagger: Option<Arc<Engine<Tagger>>>,
-    account_id: Uuid,
+    requester: Requester,
     /// What stands behind each of the first words.
     marks: Vec<Mark>,
 }
@@ -93,7 +92,7 @@ impl Writer {
                 text: words[nth].text.clone(),
                 pause_s: words.get(nth + 1).map(|next| next.start - words[nth].end),
             });
-            let turn = Turn { account_id: self.account_id, cost: MAX_WORDS as u64 };
+            let turn = Turn { requester: self.requester, cost: MAX_WORDS as u64 };
             let answer = tagger.infer(turn, spoken.collect()).await?;
             took += answer.took;
             self.marks.extend(&answer.output[first - around.start..end - around.start]);
