@@ -4,6 +4,8 @@ use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 use parking_lot::Mutex;
 
+use crate::problems::ProblemType;
+
 /// An amount that can be taken in parts. A part has a key, such as an account, and no key can take everything.
 #[derive(Debug)]
 pub(crate) struct Budget<K: Eq + Hash> {
@@ -18,6 +20,25 @@ struct State<K> {
     total: usize,
     /// Has no entry for a key that has taken nothing.
     by_key: HashMap<K, usize>,
+}
+
+/// The limit that an amount would exceed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LimitReached {
+    /// What the key may have. Other keys may get the amount.
+    OfKey,
+    /// What all keys together may have.
+    OfAll,
+}
+
+impl LimitReached {
+    /// The problem of a request that needs the amount, if the keys are accounts.
+    pub(crate) const fn problem_type(self) -> ProblemType {
+        match self {
+            Self::OfKey => ProblemType::AccountBusy,
+            Self::OfAll => ProblemType::Busy,
+        }
+    }
 }
 
 /// A part of a budget. It is returned to the budget when this is dropped.
@@ -40,25 +61,27 @@ impl<K: Eq + Hash + Clone> Budget<K> {
         Arc::new(Self { state: Mutex::new(state) })
     }
 
-    /// Takes `amount`. `None` if the budget or the key's part of it has less than that left.
-    pub(crate) fn take(self: &Arc<Self>, key: K, amount: usize) -> Option<Share<K>> {
+    /// Takes `amount`. Fails if the key's part of the budget, or the budget, has less than that left.
+    pub(crate) fn take(self: &Arc<Self>, key: K, amount: usize) -> Result<Share<K>, LimitReached> {
         let mut share = Share { budget: self.clone(), key, amount: 0 };
-        share.grow_to(amount).then_some(share)
+        share.grow_to(amount)?;
+        Ok(share)
     }
 
-    fn try_add(&self, key: &K, amount: usize) -> bool {
+    fn try_add(&self, key: &K, amount: usize) -> Result<(), LimitReached> {
         let mut taken = self.state.lock();
         let of_key = taken.by_key.get(key).copied().unwrap_or(0);
-        if amount > taken.limit.saturating_sub(taken.total)
-            || amount > taken.limit_per_key.saturating_sub(of_key)
-        {
-            return false;
+        if amount > taken.limit_per_key.saturating_sub(of_key) {
+            return Err(LimitReached::OfKey);
+        }
+        if amount > taken.limit.saturating_sub(taken.total) {
+            return Err(LimitReached::OfAll);
         }
         taken.total += amount;
         if amount > 0 {
             taken.by_key.insert(key.clone(), of_key + amount);
         }
-        true
+        Ok(())
     }
 }
 
@@ -87,14 +110,12 @@ impl<K: Eq + Hash> Budget<K> {
 }
 
 impl<K: Eq + Hash + Clone> Share<K> {
-    /// Takes more, so that the share is at least `amount`. Returns whether there was enough; if not, nothing changes.
-    pub(crate) fn grow_to(&mut self, amount: usize) -> bool {
+    /// Takes more, so that the share is at least `amount`. Nothing changes if it fails.
+    pub(crate) fn grow_to(&mut self, amount: usize) -> Result<(), LimitReached> {
         let more = amount.saturating_sub(self.amount);
-        let is_enough = self.budget.try_add(&self.key, more);
-        if is_enough {
-            self.amount += more;
-        }
-        is_enough
+        self.budget.try_add(&self.key, more)?;
+        self.amount += more;
+        Ok(())
     }
 }
 
@@ -114,9 +135,9 @@ mod tests {
     fn a_key_cannot_take_everything() {
         let budget = Budget::new(4, 3);
         let first = budget.take("a", 3).unwrap();
-        assert!(budget.take("a", 1).is_none());
+        assert_eq!(budget.take("a", 1).unwrap_err(), LimitReached::OfKey);
         let second = budget.take("b", 1).unwrap();
-        assert!(budget.take("b", 1).is_none());
+        assert_eq!(budget.take("b", 1).unwrap_err(), LimitReached::OfAll);
         drop((first, second));
         assert_eq!(budget.taken(), 0);
         assert!(budget.state.lock().by_key.is_empty());
@@ -127,9 +148,9 @@ mod tests {
         let budget = Budget::new(4, 4);
         let mut share = budget.take("a", 3).unwrap();
         budget.set_limits(2, 1);
-        assert!(!share.grow_to(4) && budget.take("b", 1).is_none());
+        assert!(share.grow_to(4).is_err() && budget.take("b", 1).is_err());
         drop(share);
-        assert!(budget.take("a", 2).is_none() && budget.take("a", 1).is_some());
+        assert!(budget.take("a", 2).is_err() && budget.take("a", 1).is_ok());
     }
 
     proptest! {
@@ -155,14 +176,14 @@ mod tests {
                     0 => {
                         let fits = amount <= free(key, &shares);
                         let share = budget.take(key, amount);
-                        prop_assert_eq!(share.is_some(), fits);
+                        prop_assert_eq!(share.is_ok(), fits);
                         shares.extend(share);
                     }
                     1 if n > 0 => {
                         let i = amount % n;
                         let before = shares[i].amount;
                         let fits = amount.saturating_sub(before) <= free(shares[i].key, &shares);
-                        prop_assert_eq!(shares[i].grow_to(amount), fits);
+                        prop_assert_eq!(shares[i].grow_to(amount).is_ok(), fits);
                         prop_assert_eq!(shares[i].amount, if fits { before.max(amount) } else { before });
                     }
                     2 if n > 0 => drop(shares.swap_remove(amount % n)),

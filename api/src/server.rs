@@ -148,7 +148,7 @@ async fn serve_app(
         loop {
             let place = places.clone().acquire_owned().await; // the semaphore is never closed
             let (stream, address) = accept(&listener).await;
-            let Some(share) = addresses.take(network(address.ip()), 1) else {
+            let Ok(share) = addresses.take(network(address.ip()), 1) else {
                 tracing::debug!(%address, "the address has too many connections: closing one");
                 continue;
             };

@@ -104,7 +104,7 @@ where
         }
         let limits = parts.extensions.get::<RequestInfo>().map(|request| &request.rate_limits);
         auth.count(account_id, quotas, limits)?;
-        let request = auth.requests.take(account_id, 1).ok_or(Problem::of(ProblemType::Busy))?;
+        let request = auth.requests.take(account_id, 1).map_err(|limit| Problem::of(limit.problem_type()))?;
         parts.extensions.insert(AccountOfRequest(account_id));
         let key = KeyInUse { auth, prefix: key.prefix, id };
         Ok(Self { account_id, quotas, webhook, key, key_name: name, role, _request: request })

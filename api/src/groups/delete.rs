@@ -26,7 +26,7 @@ use crate::{
 
 problems! {
     /// The problems of cancelling or deleting a group.
-    GroupDeleteProblems at PATH, PurgeQuery::violation() => Unauthorized, OutOfScope, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, Internal, Busy,
+    GroupDeleteProblems at PATH, PurgeQuery::violation() => Unauthorized, OutOfScope, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy,
     Draining, Unavailable,
 }
 

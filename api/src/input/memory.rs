@@ -8,8 +8,8 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 use crate::{
-    budget::{Budget, Share},
-    problems::{Problem, ProblemType},
+    budget::{Budget, LimitReached, Share},
+    problems::Problem,
 };
 
 /// The capacity of the first allocation for a body whose length is not known.
@@ -101,16 +101,17 @@ impl BodyMemory {
     pub(super) fn reserve(&self, n_bytes: usize) -> Result<Reserved, Problem> {
         let BodyBudget { queues, accounts } = &self.budget;
         let of_account =
-            accounts.take((self.queue, self.account_id), n_bytes).ok_or_else(|| full(self.queue))?;
-        let of_queue = queues.take(self.queue, n_bytes).ok_or_else(|| full(self.queue))?;
+            accounts.take((self.queue, self.account_id), n_bytes).map_err(|limit| full(self.queue, limit))?;
+        let of_queue = queues.take(self.queue, n_bytes).map_err(|_| full(self.queue, LimitReached::OfAll))?;
         Ok(Reserved { of_queue, of_account })
     }
 }
 
 impl Reserved {
-    /// Takes more, so that it is at least `n_bytes`. Returns whether there was enough; if not, the request has to fail.
-    fn grow_to(&mut self, n_bytes: usize) -> bool {
-        self.of_account.grow_to(n_bytes) && self.of_queue.grow_to(n_bytes)
+    /// Takes more, so that it is at least `n_bytes`. If that fails, the request has to fail.
+    fn grow_to(&mut self, n_bytes: usize) -> Result<(), LimitReached> {
+        self.of_account.grow_to(n_bytes)?;
+        self.of_queue.grow_to(n_bytes).map_err(|_| LimitReached::OfAll)
     }
 }
 
@@ -124,9 +125,7 @@ impl Buffer {
         }
         if n > self.n_taken {
             let wanted = FIRST_BYTES.max(2 * self.bytes.len()).max(n).min(self.max_bytes);
-            if !self.reserved.grow_to(wanted) {
-                return Err(full(self.queue));
-            }
+            self.reserved.grow_to(wanted).map_err(|limit| full(self.queue, limit))?;
             self.n_taken = wanted;
         }
         if n > self.bytes.capacity() {
@@ -149,21 +148,28 @@ impl AsRef<[u8]> for Buffer {
     }
 }
 
-fn full(queue: Queue) -> Problem {
-    let detail = match queue {
-        Queue::Quick => {
-            "The server holds as many uploads as it can, in all or of your account. Send the request again later."
+fn full(queue: Queue, limit: LimitReached) -> Problem {
+    let detail = match (limit, queue) {
+        (LimitReached::OfKey, Queue::Quick) => {
+            "The server holds as many uploads of your account as it may have. Send the request again later."
         }
-        Queue::Speech => {
-            "The server holds as many recordings as it can, in all or of your account. Send the request again later."
+        (LimitReached::OfKey, Queue::Speech) => {
+            "The server holds as many recordings of your account as it may have. Send the request again later."
+        }
+        (LimitReached::OfAll, Queue::Quick) => {
+            "The server holds as many uploads as it can. Send the request again later."
+        }
+        (LimitReached::OfAll, Queue::Speech) => {
+            "The server holds as many recordings as it can. Send the request again later."
         }
     };
-    Problem::of(ProblemType::Busy).with_detail(detail)
+    Problem::of(limit.problem_type()).with_detail(detail)
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::problems::ProblemType;
 
     /// Memory that is enough for every body of a test.
     pub(crate) fn plenty() -> BodyMemory {
@@ -174,13 +180,15 @@ pub(crate) mod tests {
     fn an_account_and_a_queue_leave_memory_to_the_others() {
         let budget = BodyBudget::new(800);
         let memory = |queue, account| budget.of(queue, Uuid::from_u128(account));
-        assert!(memory(Queue::Speech, 1).reserve(526).is_err(), "a quarter is for other accounts");
+        let refused = |queue, account, n| memory(queue, account).reserve(n).unwrap_err().problem_type();
+        let (of_account, of_all) = (ProblemType::AccountBusy, ProblemType::Busy);
+        assert_eq!(refused(Queue::Speech, 1, 526), of_account, "a quarter is for other accounts");
         let first = memory(Queue::Speech, 1).reserve(525);
-        assert!(memory(Queue::Speech, 2).reserve(176).is_err(), "an eighth is for the other queue");
+        assert_eq!(refused(Queue::Speech, 2, 176), of_all, "an eighth is for the other queue");
         let second = memory(Queue::Speech, 2).reserve(175);
         let third = memory(Queue::Quick, 1).reserve(100);
         assert!(first.is_ok() && second.is_ok() && third.is_ok());
-        assert!(memory(Queue::Quick, 2).reserve(1).is_err());
+        assert_eq!(refused(Queue::Quick, 2, 1), of_all);
         drop((first, second, third));
         assert_eq!((budget.taken(), budget.accounts.taken()), (0, 0));
     }

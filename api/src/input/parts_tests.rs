@@ -134,7 +134,7 @@ async fn memory_is_taken_for_a_body_of_unknown_length() {
         Parts::begin(body, "B-B", &memory).await
     };
     assert!(begin(120_000).await.is_ok());
-    assert_eq!(begin(110_000).await.unwrap_err().problem_type(), ProblemType::Busy);
+    assert_eq!(begin(110_000).await.unwrap_err().problem_type(), ProblemType::AccountBusy);
 }
 
 #[test]

@@ -29,7 +29,7 @@ use crate::{
 
 problems! {
     /// The problems of cancelling or deleting a job.
-    JobDeleteProblems at PATH, WaitQuery::violation() => Unauthorized, OutOfScope, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, Internal, Busy,
+    JobDeleteProblems at PATH, WaitQuery::violation() => Unauthorized, OutOfScope, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy,
     Draining, Unavailable,
 }
 

@@ -26,7 +26,7 @@ const WARNINGS_HEADER: &str = "What is unusual about the request or the recordin
     without warnings.";
 
 /// The problems that every operation can have.
-const PROBLEMS: [ProblemType; 22] = [
+const PROBLEMS: [ProblemType; 23] = [
     ProblemType::MalformedBody,
     ProblemType::MalformedRequest,
     ProblemType::Unauthorized,
@@ -40,6 +40,7 @@ const PROBLEMS: [ProblemType; 22] = [
     ProblemType::ExpectationFailed,
     ProblemType::InvalidInput,
     ProblemType::QuotaExceeded,
+    ProblemType::AccountBusy,
     ProblemType::Internal,
     ProblemType::JobFailed,
     ProblemType::UnsupportedTransferCoding,

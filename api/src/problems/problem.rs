@@ -265,24 +265,20 @@ impl From<UploadStoreError> for Problem {
 
 impl From<QueueFull> for Problem {
     fn from(full: QueueFull) -> Self {
-        if let Limit::Quota(quota) = full.limit {
-            let detail =
-                format!("Your account may have {quota} jobs waiting in the queue of this operation.");
-            return Self::quota("queued", detail, full.retry_after);
-        }
-        if full.limit == Limit::Closed {
-            return Self::of(ProblemType::QueueClosed).with_retry_after(full.retry_after);
-        }
-        let problem = Self::of(ProblemType::QueueFull).with_retry_after(full.retry_after);
-        match full.limit {
-            Limit::Queue | Limit::Quota(_) | Limit::Closed => problem.with_detail(
-                "The queue of this operation is full. The request was not accepted; send it again later.",
-            ),
-            Limit::Account => problem.with_detail(
+        let problem = match full.limit {
+            Limit::Quota(quota) => {
+                let detail =
+                    format!("Your account may have {quota} jobs waiting in the queue of this operation.");
+                return Self::quota("queued", detail, full.retry_after);
+            }
+            Limit::Account => Self::of(ProblemType::AccountBusy).with_detail(
                 "The waiting jobs of your account take up its share of this operation's queue; the rest is kept for other \
                  accounts. The request was not accepted; send it again when some of your jobs have started.",
             ),
-        }
+            Limit::Queue => Self::of(ProblemType::QueueFull),
+            Limit::Closed => Self::of(ProblemType::QueueClosed),
+        };
+        problem.with_retry_after(full.retry_after)
     }
 }
 

@@ -87,6 +87,9 @@ problem_types! {
         "Your account has used up the quota that `violated-policies` names: `rpm` (requests in a minute), `queued` (jobs that \
         wait), `audio-minutes` (minutes of recordings in a day) or `uploads` (bytes of uploads whose jobs have not ended). The request was not accepted; send it again after the time \
         in Retry-After.";
+    AccountBusy: "account-busy", TOO_MANY_REQUESTS, Some(1), "Your account has as much at once as it may have",
+        "Your account has as many requests, uploads or waiting jobs as it may have at once; `detail` says which. The rest is kept \
+        for other accounts. The request was not accepted; send it again after the time in Retry-After.";
     TooManyStreams: "too-many-streams", TOO_MANY_REQUESTS, Some(1), "Too many streams of events",
         "Your account follows as many jobs at once as it may. Close a stream of events, or ask for a job's document with \
         GET /v1/jobs/{id}?wait=60 instead.";
@@ -100,14 +103,14 @@ problem_types! {
         "Recordings can be sent to a bucket before the request if the server keeps uploads in one: the operator sets \
         AKHAR_UPLOAD_STORE to `s3://bucket/prefix`. Send the recording in the request, or name its URL.";
     QueueFull: "queue-full", SERVICE_UNAVAILABLE, Some(1), "The queue is full",
-        "Too many jobs wait for this operation: those of all accounts, or those of yours. The request was not accepted; \
-        send it again after the time in Retry-After, when a place is probably free.";
+        "Too many jobs of all accounts wait for this operation. The request was not accepted; send it again after the time in \
+        Retry-After, when a place is probably free.";
     QueueClosed: "queue-closed", SERVICE_UNAVAILABLE, Some(30), "The operation accepts no requests now",
         "An operator has closed the queue of this operation, for example before maintenance. The request was not accepted; \
         send it again later.";
     Busy: "busy", SERVICE_UNAVAILABLE, Some(1), "Too many requests at once",
-        "The server is processing as many requests, or holds as many uploads, as it can, in all or of one account. The \
-        request was not accepted; send it again later.";
+        "The server is processing as many requests, or holds as many uploads, as it can. The request was not accepted; send \
+        it again later.";
     Draining: "draining", SERVICE_UNAVAILABLE, Some(1), "Shutting down",
         "The server is shutting down and accepts no new requests. Send the request again.";
     Unavailable: "unavailable", SERVICE_UNAVAILABLE, Some(2), "Temporarily unavailable",
@@ -142,10 +145,10 @@ mod tests {
     }
 
     #[test]
-    fn every_503_and_507_says_when_to_try_again() {
+    fn every_429_503_and_507_says_when_to_try_again() {
         for facts in ProblemType::FACTS {
             assert!(
-                !matches!(facts.status.as_u16(), 503 | 507) || facts.retry_after_s.is_some(),
+                !matches!(facts.status.as_u16(), 429 | 503 | 507) || facts.retry_after_s.is_some(),
                 "{facts:?}"
             );
         }

@@ -78,7 +78,7 @@ impl Streams {
 
     /// Opens a stream of this caller. `None` if its account has as many as it may.
     pub(crate) fn open(&self, caller: &Caller) -> Option<OpenStream> {
-        let place = self.open.take(caller.account_id, 1)?;
+        let place = self.open.take(caller.account_id, 1).ok()?;
         let revoked = Box::pin(caller.key.clone().revoked());
         Some(OpenStream { streams: self.clone(), revoked, _place: place })
     }

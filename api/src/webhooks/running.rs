@@ -57,8 +57,8 @@ impl Running {
 
     /// Counts an attempt at this delivery until the result is dropped.
     pub(super) fn begin(&self, delivery: &Delivery) -> Place {
-        let of_account = self.accounts.take(delivery.account_id, 1);
-        let of_host = self.hosts.take(delivery.host.clone(), 1);
+        let of_account = self.accounts.take(delivery.account_id, 1).ok();
+        let of_host = self.hosts.take(delivery.host.clone(), 1).ok();
         Place { shares: (of_account, of_host), ended: self.ended.clone() }
     }
 }

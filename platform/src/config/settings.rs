@@ -111,11 +111,11 @@ pub struct Config {
     /// Unset, there are none. Port 0 takes a free one, which the log names.
     pub metrics_listen: Option<SocketAddr>,
     /// Requests that one API process handles at a time, of which one account may have three quarters. Further requests
-    /// are answered with 503 `busy`.
+    /// are answered with 503 `busy`, and those of such an account with 429 `account-busy`.
     pub max_requests: NonZeroUsize,
     /// Bytes of uploads that one API process keeps in memory at a time. Recordings may have seven eighths of them, and so
     /// may images and texts; one account may have three quarters of either. A request whose body does not fit is answered
-    /// with 503 `busy`. At least 4000000, so that every file fits.
+    /// with 503 `busy`, or with 429 `account-busy` if it is the part of its account that is full. At least 4000000, so that every file fits.
     pub max_upload_bytes: usize,
     /// Bytes that a recording may have which is sent to `/v1/audio/`; at most as many as the uploads of recordings may have
     /// together.
@@ -133,7 +133,7 @@ pub struct Config {
     /// them is that of the client, whose attempts to sign in at `/ops` are counted. Other connections cannot name a client.
     pub trusted_proxies: Option<Networks>,
     /// Jobs that may wait in one queue. One account may use four of five places, and fewer while other accounts have
-    /// waiting jobs. Further requests are answered with 503 `queue-full`.
+    /// waiting jobs. Further requests are answered with 503 `queue-full`, and those of such an account with 429 `account-busy`.
     pub max_waiting: i64,
     /// Streams of events (`GET /v1/jobs/{id}/events`) that one account may have open at a time in one API process. Further
     /// ones are answered with 429 `too-many-streams`.

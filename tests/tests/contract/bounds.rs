@@ -27,7 +27,7 @@ async fn recordings_that_fill_the_memory_for_uploads_do_not_keep_images_out() {
         (answer.status != 415).then_some(answer)
     })
     .await;
-    assert_eq!(refused.problem(503).slug, "busy");
+    assert_eq!(refused.problem(429).slug, "account-busy");
     assert!(refused.header("retry-after").parse::<u32>().is_ok_and(|seconds| seconds > 0));
     assert_eq!(stack.recognise(image.operation, &image.bytes).await.predictions()[0].0, image.label);
     drop(arriving);
@@ -48,7 +48,7 @@ async fn recordings_of_one_account_leave_memory_for_those_of_others() {
     let headers = [("Content-Type", &*large.content_type()), ("Content-Length", &*length)];
     let _arriving = connect(&stack.base, &head("POST", &path, &stack.key, &headers)).await;
     until("the account has no memory left", async || {
-        (send(stack.post(SPEECH, &large)).await.status == 503).then_some(())
+        (send(stack.post(SPEECH, &large)).await.status == 429).then_some(())
     })
     .await;
     assert_eq!(send(stack.post(SPEECH, &small)).await.status, 415, "it fits beside the large one");

@@ -190,8 +190,8 @@ async fn the_number_of_requests_in_a_process_is_limited() {
     let image = &operations()[0];
     let held = tokio::spawn(send(stack.post(image.operation, &Form::upload(&image.bytes))));
     stack.jobs_are(1, "queued").await;
-    let problem = stack.refused(stack.post(image.operation, &Form::upload(&image.bytes)), 503).await;
-    assert_eq!(problem.slug, "busy");
+    let problem = stack.refused(stack.post(image.operation, &Form::upload(&image.bytes)), 429).await;
+    assert_eq!(problem.slug, "account-busy");
     assert_eq!(
         send(stack.anonymous("GET", "/health/live")).await.status,
         200,

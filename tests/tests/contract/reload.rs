@@ -51,10 +51,10 @@ async fn an_api_takes_over_limits_at_sighup() {
     for _ in 0..4 {
         submit().await.job();
     }
-    assert_eq!(submit().await.problem(503).slug, "queue-full");
+    assert_eq!(submit().await.problem(429).slug, "account-busy");
 
     settings.change("max_waiting = 0\n", &stack.api, "max_waiting is 0, expected at least 1").await;
-    assert_eq!(submit().await.problem(503).slug, "queue-full", "a wrong file changes nothing");
+    assert_eq!(submit().await.problem(429).slug, "account-busy", "a wrong file changes nothing");
 
     let more = "max_waiting = 10\nquick_wait_s = 1\nmax_connections = 100\n";
     let said = "log_filter: warn -> unset, max_waiting: 5 -> 10, quick_wait_s: 30 -> 1";

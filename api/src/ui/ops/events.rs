@@ -36,7 +36,7 @@ pub(super) async fn handle(
         Err(Failure::SignedOut) => return Ok(StatusCode::NO_CONTENT.into_response()),
         operator => operator?,
     };
-    let Some(place) = state.open_pages.take((), 1) else { return Ok(StatusCode::NO_CONTENT.into_response()) };
+    let Ok(place) = state.open_pages.take((), 1) else { return Ok(StatusCode::NO_CONTENT.into_response()) };
     let ticks = interval_at(Instant::now(), INTERVAL);
     let keys = state.auth.keys.changes();
     let follower = (state, operator, place, (ticks, keys), String::new(), 0_u32);
