@@ -24,6 +24,7 @@ use uuid::Uuid;
 use crate::{
     auth::{caller::Authenticator, key_cache::KeyCache, rates::Rates, turns::Turns},
     budget::Budget,
+    http::answers::Answers,
     input::{
         memory::{BodyBudget, BodyMemory},
         multipart::largest_file,
@@ -55,6 +56,8 @@ pub(crate) struct Shared {
     pub(crate) deliveries: Deliveries,
     pages: PageState,
     bodies: BodyBudget,
+    /// The memory of answers that are being sent.
+    pub(crate) answers: Answers,
     live: LiveConfig,
     /// The steps of the process's shutdown.
     pub(crate) shutdown: Shutdown,
@@ -137,6 +140,7 @@ impl App {
             deliveries,
             lookups,
             bodies: BodyBudget::new(config.max_upload_bytes),
+            answers: Answers::new(config.max_upload_bytes),
             live,
             shutdown: shutdown.clone(),
             proxies,
@@ -184,6 +188,7 @@ impl App {
         self.auth.requests.set_limits(n_requests, of_account);
         self.streams.set_max(config.max_streams);
         self.bodies.set_limit(config.max_upload_bytes);
+        self.answers.set_limit(config.max_upload_bytes);
     }
 
     /// The bytes that are reserved for the bodies of requests.

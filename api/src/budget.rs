@@ -68,6 +68,12 @@ impl<K: Eq + Hash + Clone> Budget<K> {
         Ok(share)
     }
 
+    /// Takes `amount`, or all that one key may have if that is less. Fails if so much is not left.
+    pub(crate) fn take_up_to_part(self: &Arc<Self>, key: K, amount: usize) -> Result<Share<K>, LimitReached> {
+        let of_key = self.state.lock().limit_per_key;
+        self.take(key, amount.min(of_key))
+    }
+
     fn try_add(&self, key: &K, amount: usize) -> Result<(), LimitReached> {
         let mut taken = self.state.lock();
         let of_key = taken.by_key.get(key).copied().unwrap_or(0);
@@ -116,6 +122,13 @@ impl<K: Eq + Hash + Clone> Share<K> {
         self.budget.try_add(&self.key, more)?;
         self.amount += more;
         Ok(())
+    }
+}
+
+impl<K: Eq + Hash> Share<K> {
+    /// Whose share it is.
+    pub(crate) const fn key(&self) -> &K {
+        &self.key
     }
 }
 

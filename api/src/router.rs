@@ -46,7 +46,7 @@ pub(crate) fn router(app: App) -> Router {
     let known = Arc::clone(&paths);
     let of_no_operation = async move |uri: Uri| no_route(uri.path(), &known);
     let pages = ui::routes(&app, &document);
-    let shared = middleware::Shared::new(&app.shutdown);
+    let shared = middleware::Shared::new(&app.shutdown, &app.answers);
     let cors = (!app.cors_origins.0.is_empty()).then(|| cors::layer(&app.cors_origins));
     let models = Operation::ALL.into_iter().fold(Router::new(), |router, operation| {
         router.route(&format!("/v1/models/{}", operation.name()), handler(operation))

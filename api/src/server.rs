@@ -26,7 +26,6 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
 };
-use tokio_io_timeout::TimeoutStream;
 use tokio_util::{
     sync::CancellationToken,
     task::{AbortOnDropHandle, TaskTracker},
@@ -35,7 +34,10 @@ use tokio_util::{
 use crate::{
     app::App,
     budget::Budget,
-    http::peer::{Peer, network},
+    http::{
+        peer::{Peer, network},
+        slow_reader::SlowReader,
+    },
     input::body::MAX_PIECE_BYTES,
     listen::listen,
     measure::{self, Measured},
@@ -46,8 +48,6 @@ use crate::{
 
 /// How long a client may take to send a request's headers, and how long a connection may be idle between requests.
 const HEADER_LIMIT: Duration = Duration::from_secs(60);
-/// How long a client may read nothing of a response that is being sent.
-const WRITE_LIMIT: Duration = Duration::from_secs(30);
 /// File descriptors that are kept for other things than connections of clients, such as those to the database.
 const RESERVED_FILES: usize = 128;
 /// The pause after a failed accept, for example if there are no free file descriptors.
@@ -231,9 +231,8 @@ async fn serve_connection(
     let is_draining = shutdown.soft.is_cancelled();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEADER_LIMIT).max_buf_size(MAX_PIECE_BYTES);
-    let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(WRITE_LIMIT));
-    let mut connection = std::pin::pin!(http.serve_connection(TokioIo::new(Box::pin(stream)), service));
+    let stream = TokioIo::new(SlowReader::new(stream));
+    let mut connection = std::pin::pin!(http.serve_connection(stream, service));
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = shutdown.hard.cancelled() => return,

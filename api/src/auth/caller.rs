@@ -18,7 +18,7 @@ use super::{
     scope,
 };
 use crate::{
-    budget::{Budget, Share},
+    budget::Budget,
     http::{
         context::RequestInfo,
         rate_limit::{RateLimit, RateLimits},
@@ -39,7 +39,7 @@ pub(crate) struct Authenticator {
     pub(crate) rates: Rates,
 }
 
-/// The account of a request with a valid key. Counts as a request in progress until it is dropped.
+/// The account of a request with a valid key. The request counts as one in progress until its answer is sent.
 #[derive(Debug)]
 pub(crate) struct Caller {
     /// `accounts.id` of the account that owns the jobs of this request.
@@ -54,7 +54,6 @@ pub(crate) struct Caller {
     pub(crate) key_name: String,
     /// What the key may do as an operator's. `None` if it is only a caller's.
     pub(crate) role: Option<Role>,
-    _request: Share<Uuid>,
 }
 
 /// `accounts.id` of the account whose key a request has, for what is extracted after its caller.
@@ -102,12 +101,15 @@ where
         if let Some(Json(scope)) = scope {
             scope::check(&scope, parts)?;
         }
-        let limits = parts.extensions.get::<RequestInfo>().map(|request| &request.rate_limits);
-        auth.count(account_id, quotas, limits)?;
-        let request = auth.requests.take(account_id, 1).map_err(|limit| Problem::of(limit.problem_type()))?;
+        let request = parts.extensions.get::<RequestInfo>();
+        let request = request.ok_or_else(|| Problem::internal("the request did not pass the middleware"))?;
+        auth.count(account_id, quotas, &request.rate_limits)?;
+        request
+            .share
+            .hold(auth.requests.take(account_id, 1).map_err(|limit| Problem::of(limit.problem_type()))?);
         parts.extensions.insert(AccountOfRequest(account_id));
         let key = KeyInUse { auth, prefix: key.prefix, id };
-        Ok(Self { account_id, quotas, webhook, key, key_name: name, role, _request: request })
+        Ok(Self { account_id, quotas, webhook, key, key_name: name, role })
     }
 }
 
@@ -118,21 +120,19 @@ impl Authenticator {
     }
 
     /// Counts a request of this account. A problem if it has made too many in a minute.
-    fn count(&self, account_id: Uuid, quotas: Quotas, limits: Option<&RateLimits>) -> Result<(), Problem> {
+    fn count(&self, account_id: Uuid, quotas: Quotas, limits: &RateLimits) -> Result<(), Problem> {
         let Some(per_minute) = quotas.requests_per_minute.and_then(|n| u32::try_from(n).ok()) else {
             return Ok(());
         };
         let counted = self.rates.count(account_id, per_minute, Instant::now());
-        if let Some(limits) = limits {
-            limits.add(RateLimit {
-                name: "rpm",
-                unit: None,
-                quota: per_minute,
-                window: WINDOW,
-                n_left: counted.n_left,
-                reset_in: counted.full_in,
-            });
-        }
+        limits.add(RateLimit {
+            name: "rpm",
+            unit: None,
+            quota: per_minute,
+            window: WINDOW,
+            n_left: counted.n_left,
+            reset_in: counted.full_in,
+        });
         let Some(retry_after) = counted.refused_for else { return Ok(()) };
         let detail = format!("Your account may make {per_minute} requests in a minute.");
         Err(Problem::quota("rpm", detail, retry_after))

@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use super::{
     accept::Accept,
+    answers::RequestShare,
     group,
     header::Header,
     idempotency_key,
@@ -64,6 +65,8 @@ pub(crate) struct RequestInfo {
     pub(crate) job: Arc<OnceLock<JobId>>,
     /// The quotas that the request counts against.
     pub(crate) rate_limits: RateLimits,
+    /// What the request has of those that may be in progress.
+    pub(crate) share: RequestShare,
     /// The route that the path matched, if there is one.
     pub(crate) route: Arc<OnceLock<MatchedPath>>,
 }
@@ -102,6 +105,7 @@ impl RequestInfo {
             received_at: Instant::now(),
             job: Arc::default(),
             rate_limits: RateLimits::default(),
+            share: RequestShare::default(),
             route: Arc::default(),
         }
     }

@@ -18,6 +18,7 @@ use axum::{
 use tracing::{Instrument as _, Span, field::Empty};
 
 use super::{
+    answers::Answers,
     context::{AKHAR_JOB, RequestInfo, X_REQUEST_ID, traceparent},
     request_line,
     unread_body::{Discards, UnreadBody},
@@ -30,12 +31,13 @@ pub(crate) struct Shared {
     /// While the process is leaving, clients should open their next connection to another one.
     shutdown: Shutdown,
     discards: Discards,
+    answers: Answers,
 }
 
 impl Shared {
     /// The state of a process that `shutdown` stops.
-    pub(crate) fn new(shutdown: &Shutdown) -> Self {
-        Self { shutdown: shutdown.clone(), discards: Discards::default() }
+    pub(crate) fn new(shutdown: &Shutdown, answers: &Answers) -> Self {
+        Self { shutdown: shutdown.clone(), discards: Discards::default(), answers: answers.clone() }
     }
 }
 
@@ -76,6 +78,9 @@ async fn respond(shared: &Shared, info: &RequestInfo, request: Request, next: Ne
         }
         Ok(()) => next.run(request).await,
     };
+    if let Some(share) = info.share.take() {
+        response = shared.answers.hold(response, share).unwrap_or_else(Problem::into_response);
+    }
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         problem.count();
         problem.write(&mut response, &info.path, &info.id);
@@ -170,6 +175,7 @@ impl Drop for LogLine {
         let method = self.method();
         let path = self.path();
         let elapsed = self.info.received_at.elapsed();
+        drop(self.info.share.take()); // of a client that disconnected before the response
         let ms = (elapsed.as_secs_f64() * 1e6).round() / 1e3;
         self.count(elapsed);
         let Some(status) = self.status else {

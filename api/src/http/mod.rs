@@ -1,6 +1,7 @@
 //! What all requests have in common: the middleware, and the headers that every handler reads.
 
 pub(crate) mod accept;
+pub(crate) mod answers;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod chunked;
 pub(crate) mod context;
@@ -17,5 +18,6 @@ pub(crate) mod rate_limit;
 pub(crate) mod representation;
 pub(crate) mod request_line;
 pub(crate) mod retain;
+pub(crate) mod slow_reader;
 pub(crate) mod unread_body;
 pub(crate) mod webhook;

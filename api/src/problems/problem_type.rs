@@ -88,7 +88,7 @@ problem_types! {
         wait), `audio-minutes` (minutes of recordings in a day) or `uploads` (bytes of uploads whose jobs have not ended). The request was not accepted; send it again after the time \
         in Retry-After.";
     AccountBusy: "account-busy", TOO_MANY_REQUESTS, Some(1), "Your account has as much at once as it may have",
-        "Your account has as many requests, uploads or waiting jobs as it may have at once; `detail` says which. The rest is kept \
+        "Your account has as many requests, uploads, waiting jobs or answers that it has not read as it may have at once; `detail` says which. The rest is kept \
         for other accounts. The request was not accepted; send it again after the time in Retry-After.";
     TooManyStreams: "too-many-streams", TOO_MANY_REQUESTS, Some(1), "Too many streams of events",
         "Your account follows as many jobs at once as it may. Close a stream of events, or ask for a job's document with \

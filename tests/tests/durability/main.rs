@@ -32,6 +32,7 @@ mod silence;
 mod starting;
 mod stopping;
 mod supervisor;
+mod unread;
 mod webhooks;
 
 use std::{collections::BTreeMap, process::Output};
