@@ -66,12 +66,14 @@ create table accounts (
     former_webhook_secret_until timestamp with time zone, -- Until then webhooks are also signed with the former secret.
     retain_s integer, -- How long its jobs are kept after their ends, seconds, if the request does not say so; null for as long as the server keeps jobs.
     max_retain_s integer, -- The most that its requests may ask for, seconds; null for as long as the server keeps jobs.
+    stored_mb integer, -- The megabytes of its jobs that may be stored; null for as many as the server allows.
     constraint accounts_pkey PRIMARY KEY (id),
     constraint accounts_audio_minutes_per_day_check CHECK ((audio_minutes_per_day > 0)),
     constraint accounts_max_queued_check CHECK ((max_queued > 0)),
     constraint accounts_max_retain_s_check CHECK ((max_retain_s >= 0)),
     constraint accounts_requests_per_minute_check CHECK ((requests_per_minute > 0)),
     constraint accounts_retain_s_check CHECK ((retain_s >= 0)),
+    constraint accounts_stored_mb_check CHECK ((stored_mb > 0)),
     constraint accounts_webhook_secret_check CHECK (((octet_length(webhook_secret) >= 24) AND (octet_length(webhook_secret) <= 64)))
 );
 CREATE TRIGGER announce_account AFTER UPDATE ON public.accounts FOR EACH ROW EXECUTE FUNCTION announce_api_key();
@@ -102,8 +104,8 @@ CREATE TRIGGER announce_api_key AFTER UPDATE OF revoked_at, expires_at ON public
 -- The bulk of an outcome, ready to be sent, as long as its job is kept.
 create table artifacts (
     job_id uuid not null, -- The job it belongs to.
-    name text not null, -- What it is to its outcome: points (JSON text) or image (a PNG).
-    bytes bytea not null, -- The bytes. Stored uncompressed: compressing costs more time than writing.
+    name text not null, -- What it is to its outcome: strokes (points as differences), points (JSON text that has no such form) or image (a PNG).
+    bytes bytea not null, -- The bytes. Postgres does not compress them: that costs more time than writing.
     constraint artifacts_pkey PRIMARY KEY (job_id, name)
 );
 

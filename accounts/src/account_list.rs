@@ -31,7 +31,7 @@ pub async fn list_accounts(
     limit: i64,
 ) -> Result<Vec<ListedAccount>, sqlx::Error> {
     sqlx::query_as(
-        "select a.id, a.name, a.created_at, a.requests_per_minute, a.max_queued, a.audio_minutes_per_day, a.retain_s,
+        "select a.id, a.name, a.created_at, a.requests_per_minute, a.max_queued, a.audio_minutes_per_day, a.stored_mb, a.retain_s,
              a.max_retain_s, a.webhook_url,
              (select count(*) from api_keys k where k.account_id = a.id and k.revoked_at is null
                  and (k.expires_at is null or k.expires_at > now())) as n_keys

@@ -214,7 +214,7 @@ pub async fn page(db: &Pool, before: Option<Uuid>, limit: i64) -> Result<Vec<Lis
     let keys = concat!(
         "select ",
         key_columns!(),
-        ", a.requests_per_minute, a.max_queued, a.audio_minutes_per_day, a.retain_s, a.max_retain_s,
+        ", a.requests_per_minute, a.max_queued, a.audio_minutes_per_day, a.stored_mb, a.retain_s, a.max_retain_s,
             a.webhook_url, a.webhook_secret is not null as has_webhook_secret
          from api_keys join accounts a on a.id = api_keys.account_id where $1::uuid is null or api_keys.id < $1
          order by api_keys.id desc limit $2"
@@ -346,7 +346,7 @@ pub async fn any(db: &Pool) -> Result<bool, KeyError> {
 pub async fn find_working(db: &Pool, prefix: &Prefix) -> Result<Option<WorkingKey>, sqlx::Error> {
     let query = "select k.id, k.account_id, k.name, found.secret_sha256, case when found.scope is null then k.role end as role,
             found.scope, extract(epoch from least(found.expires_at, k.expires_at) - now())::float8 as expires_in_s,
-            a.requests_per_minute, a.max_queued, a.audio_minutes_per_day,
+            a.requests_per_minute, a.max_queued, a.audio_minutes_per_day, a.stored_mb,
             a.retain_s, a.max_retain_s, a.webhook_url, a.webhook_secret is not null as has_webhook_secret
          from (
              select id, secret_sha256, null::jsonb as scope, null::timestamptz as expires_at

@@ -12,6 +12,8 @@ pub struct Quotas {
     pub max_queued: Option<i32>,
     /// Minutes of recordings in a day (UTC).
     pub audio_minutes_per_day: Option<i32>,
+    /// Megabytes of its jobs that may be stored. `None` for as many as the server allows.
+    pub stored_mb: Option<i32>,
     /// How long its jobs are kept.
     #[sqlx(flatten)]
     pub retention: Retention,
@@ -33,9 +35,10 @@ pub(crate) async fn set(
     quotas: Quotas,
 ) -> Result<bool, sqlx::Error> {
     let changed = sqlx::query(
-        "update accounts set requests_per_minute = $2, max_queued = $3, audio_minutes_per_day = $4, retain_s = $5, max_retain_s = $6
-         where id = $1 and (requests_per_minute, max_queued, audio_minutes_per_day, retain_s, max_retain_s)
-             is distinct from ($2, $3, $4, $5, $6)",
+        "update accounts set requests_per_minute = $2, max_queued = $3, audio_minutes_per_day = $4, retain_s = $5, max_retain_s = $6,
+             stored_mb = $7
+         where id = $1 and (requests_per_minute, max_queued, audio_minutes_per_day, retain_s, max_retain_s, stored_mb)
+             is distinct from ($2, $3, $4, $5, $6, $7)",
     )
     .bind(account_id)
     .bind(quotas.requests_per_minute)
@@ -43,6 +46,7 @@ pub(crate) async fn set(
     .bind(quotas.audio_minutes_per_day)
     .bind(quotas.retention.retain_s)
     .bind(quotas.retention.max_retain_s)
+    .bind(quotas.stored_mb)
     .execute(db)
     .await?;
     Ok(changed.rows_affected() > 0)

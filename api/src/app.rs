@@ -30,6 +30,7 @@ use crate::{
         multipart::largest_file,
     },
     readiness::Readiness,
+    stored::Stored,
     ui::{playground::DemoKey, state::PageState},
     waiting::{deliveries::Deliveries, streams::Streams, waiters::Waiters},
 };
@@ -58,6 +59,8 @@ pub(crate) struct Shared {
     bodies: BodyBudget,
     /// The memory of answers that are being sent.
     pub(crate) answers: Answers,
+    /// How much accounts have stored.
+    pub(crate) stored: Stored,
     live: LiveConfig,
     /// The steps of the process's shutdown.
     pub(crate) shutdown: Shutdown,
@@ -141,6 +144,7 @@ impl App {
             lookups,
             bodies: BodyBudget::new(config.max_upload_bytes),
             answers: Answers::new(config.max_upload_bytes),
+            stored: Stored::default(),
             live,
             shutdown: shutdown.clone(),
             proxies,
@@ -173,6 +177,11 @@ impl App {
     /// The most bytes of a recording that is sent to the bucket. A bucket takes at most 5 GiB in one request.
     pub(crate) fn max_fetched_bytes(&self) -> u32 {
         u32::try_from(self.live.now().max_fetched_bytes.get()).unwrap_or(u32::MAX)
+    }
+
+    /// The bytes that an account without a quota of its own may have stored.
+    pub(crate) fn max_stored_bytes(&self) -> u64 {
+        self.live.now().max_stored_bytes
     }
 
     /// The most bytes of a recording that is sent to the OpenAI-compatible routes.

@@ -57,7 +57,7 @@ struct Service {
     db: Pool,
     key: String,
     key_info: KeyInfo,
-    _helpers: [AbortOnDropHandle<()>; 5],
+    _helpers: [AbortOnDropHandle<()>; 6],
 }
 
 /// A request that can be sent once.

@@ -29,6 +29,7 @@ pub mod reference;
 mod retry;
 mod router;
 mod server;
+mod stored;
 mod tokens;
 mod ui;
 mod uploads;

@@ -42,6 +42,7 @@ use crate::{
     listen::listen,
     measure::{self, Measured},
     router::router,
+    stored,
     ui::playground::DemoKey,
     webhooks::deliver,
 };
@@ -184,12 +185,13 @@ async fn serve_app(
 }
 
 /// Starts the tasks that run beside the requests. They end when what this returns is dropped.
-pub(crate) fn start_helpers(app: &App) -> [AbortOnDropHandle<()>; 5] {
+pub(crate) fn start_helpers(app: &App) -> [AbortOnDropHandle<()>; 6] {
     let database = app.database.clone();
     [
         tokio::spawn(listen(app.clone())),
         tokio::spawn(deliver(app.clone())),
         tokio::spawn(record_minutes(database.pool.clone())),
+        tokio::spawn(stored::estimate(app.clone(), database.pool.clone())),
         tokio::spawn(app.readiness.clone().look(database.clone())),
         tokio::spawn(async move { database.follow_replica().await }),
     ]

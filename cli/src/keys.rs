@@ -91,6 +91,9 @@ pub(crate) struct QuotaOptions {
     /// Minutes of recordings in a day (UTC)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
     audio_minutes: Option<i32>,
+    /// Megabytes of uploads and results that may be stored; without it, as many as the server allows
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(i32).range(1..))]
+    stored_mb: Option<i32>,
     /// Seconds for which ended jobs are kept if a request does not say so. 0: until the result is delivered
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(i32).range(0..))]
     retain: Option<i32>,
@@ -101,9 +104,15 @@ pub(crate) struct QuotaOptions {
 
 impl From<QuotaOptions> for Quotas {
     fn from(options: QuotaOptions) -> Self {
-        let QuotaOptions { rpm, max_queued, audio_minutes, retain, max_retain } = options;
+        let QuotaOptions { rpm, max_queued, audio_minutes, stored_mb, retain, max_retain } = options;
         let retention = Retention { retain_s: retain, max_retain_s: max_retain };
-        Self { requests_per_minute: rpm, max_queued, audio_minutes_per_day: audio_minutes, retention }
+        Self {
+            requests_per_minute: rpm,
+            max_queued,
+            audio_minutes_per_day: audio_minutes,
+            stored_mb,
+            retention,
+        }
     }
 }
 
@@ -186,6 +195,7 @@ fn state(key: &AdminKeyBody) -> String {
         ("rpm", key.rpm),
         ("max-queued", key.max_queued),
         ("audio-minutes", key.audio_minutes),
+        ("stored-mb", key.stored_mb),
         ("retain", key.retain_s),
         ("max-retain", key.max_retain_s),
     ];

@@ -78,6 +78,8 @@ fields! {
         max_queued: AtLeast<1> = field("max-queued"),
         /// Minutes of recordings in a day (UTC).
         audio_minutes: AtLeast<1> = field("audio-minutes"),
+        /// Megabytes of uploads and results that may be stored. Without it, as many as the server allows.
+        stored_mb: AtLeast<1> = field("stored-mb"),
         /// Seconds for which ended jobs are kept if a request does not say so. 0: until the result is delivered.
         retain_s: AtLeast<0> = field("retain-s"),
         /// The most seconds for which a request may have its job kept.
@@ -96,6 +98,8 @@ fields! {
         max_queued: AtLeast<1> = field("max-queued"),
         /// Minutes of recordings in a day (UTC).
         audio_minutes: AtLeast<1> = field("audio-minutes"),
+        /// Megabytes of uploads and results that may be stored. Without it, as many as the server allows.
+        stored_mb: AtLeast<1> = field("stored-mb"),
         /// Seconds for which ended jobs are kept if a request does not say so. 0: until the result is delivered.
         retain_s: AtLeast<0> = field("retain-s"),
         /// The most seconds for which a request may have its job kept.
@@ -118,6 +122,7 @@ macro_rules! quotas {
             requests_per_minute: $form.rpm.map(|n| n.0),
             max_queued: $form.max_queued.map(|n| n.0),
             audio_minutes_per_day: $form.audio_minutes.map(|n| n.0),
+            stored_mb: $form.stored_mb.map(|n| n.0),
             retention: Retention {
                 retain_s: $form.retain_s.map(|n| n.0),
                 max_retain_s: $form.max_retain_s.map(|n| n.0),

@@ -85,7 +85,7 @@ problem_types! {
         send the request again.";
     QuotaExceeded: "quota-exceeded", TOO_MANY_REQUESTS, Some(60), "A quota is used up",
         "Your account has used up the quota that `violated-policies` names: `rpm` (requests in a minute), `queued` (jobs that \
-        wait), `audio-minutes` (minutes of recordings in a day) or `uploads` (bytes of uploads whose jobs have not ended). The request was not accepted; send it again after the time \
+        wait), `audio-minutes` (minutes of recordings in a day), `stored-mb` (uploads and results that are stored) or `uploads` (bytes of uploads whose jobs have not ended). The request was not accepted; send it again after the time \
         in Retry-After.";
     AccountBusy: "account-busy", TOO_MANY_REQUESTS, Some(1), "Your account has as much at once as it may have",
         "Your account has as many requests, uploads, waiting jobs or answers that it has not read as it may have at once; `detail` says which. The rest is kept \

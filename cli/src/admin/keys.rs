@@ -150,6 +150,7 @@ fn quotas_body(quotas: Quotas) -> serde_json::Map<String, serde_json::Value> {
         ("rpm", quotas.requests_per_minute),
         ("max-queued", quotas.max_queued),
         ("audio-minutes", quotas.audio_minutes_per_day),
+        ("stored-mb", quotas.stored_mb),
         ("retain-s", quotas.retention.retain_s),
         ("max-retain-s", quotas.retention.max_retain_s),
     ];

@@ -26,6 +26,9 @@ pub struct AdminAccountBody {
     pub max_queued: Option<i32>,
     /// Minutes of recordings in a day (UTC).
     pub audio_minutes: Option<i32>,
+    /// Megabytes of uploads and results that may be stored. `null` for as many as the server allows.
+    #[serde(default)]
+    pub stored_mb: Option<i32>,
     /// Seconds for which ended jobs are kept if a request does not say so.
     pub retain_s: Option<i32>,
     /// The most seconds for which a request may have its job kept.
@@ -82,6 +85,9 @@ pub struct AdminKeyBody {
     pub max_queued: Option<i32>,
     /// Minutes of recordings in a day (UTC).
     pub audio_minutes: Option<i32>,
+    /// Megabytes of uploads and results that may be stored. `null` for as many as the server allows.
+    #[serde(default)]
+    pub stored_mb: Option<i32>,
     /// Seconds for which ended jobs are kept if a request does not say so.
     pub retain_s: Option<i32>,
     /// The most seconds for which a request may have its job kept.

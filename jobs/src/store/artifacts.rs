@@ -1,14 +1,16 @@
 //! Artifacts: the parts of an outcome that are stored as named bytes beside its row. They are deleted with their job.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::{JobId, Outcome};
 
-use super::rows::unreadable;
+use super::{rows::unreadable, strokes};
 
+const STROKES: &str = "strokes";
+/// JSON text that has no shorter form. Earlier versions stored all strokes so.
 const POINTS: &str = "points";
 const IMAGE: &str = "image";
 
@@ -17,7 +19,7 @@ const IMAGE: &str = "image";
 pub(super) struct Artifacts<'a> {
     pub(super) jobs: Vec<Uuid>,
     pub(super) names: Vec<&'static str>,
-    pub(super) bytes: Vec<&'a [u8]>,
+    pub(super) bytes: Vec<Cow<'a, [u8]>>,
 }
 
 /// Collects the artifacts of the outcomes.
@@ -30,9 +32,12 @@ pub(super) fn of<'a>(outcomes: impl Iterator<Item = (JobId, Option<&'a Outcome>)
             artifacts.names.push(name);
             artifacts.bytes.push(bytes);
         };
-        add(POINTS, points.as_slice());
+        match strokes::store(points) {
+            Some(stored) => add(STROKES, stored.into()),
+            None => add(POINTS, points.into()),
+        }
         if let Some(image) = image {
-            add(IMAGE, image.as_slice());
+            add(IMAGE, image.into());
         }
     }
     artifacts
@@ -57,6 +62,7 @@ pub(super) async fn fetch(
     for (job, name, bytes) in rows {
         let Some(Outcome::Handwriting { points, image, .. }) = wanted.get_mut(&job) else { continue };
         match name.as_str() {
+            STROKES => *points = strokes::read(&bytes).ok_or_else(|| unreadable("artifact", &name))?,
             POINTS => *points = bytes,
             IMAGE => *image = Some(bytes),
             _ => return Err(unreadable("artifact", name)),

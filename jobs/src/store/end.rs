@@ -270,7 +270,7 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
     .bind(column(endings, |e| e.error.as_deref()))
     .bind(artifacts.jobs)
     .bind(artifacts.names)
-    .bind(artifacts.bytes)
+    .bind(artifacts.bytes.iter().map(|bytes| &**bytes).collect::<Vec<_>>())
     .bind(JOBS_ENDED)
     .bind(GROUP_WEBHOOK_DELAY.as_secs_f64())
     .fetch_all(db)

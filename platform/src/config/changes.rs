@@ -30,6 +30,7 @@ taken_over! {
     max_fetched_bytes,
     max_connections_per_address,
     max_waiting,
+    max_stored_bytes,
     max_streams,
     quick_wait_s,
     speech_wait_s,

@@ -136,6 +136,9 @@ pub struct Config {
     /// Jobs that may wait in one queue. One account may use four of five places, and fewer while other accounts have
     /// waiting jobs. Further requests are answered with 503 `queue-full`, and those of such an account with 429 `account-busy`.
     pub max_waiting: i64,
+    /// Bytes of uploads and results that one account may have in the database, if it has no quota of its own. They are estimated
+    /// once a minute. Further requests are answered with 429 `quota-exceeded`.
+    pub max_stored_bytes: u64,
     /// Streams of events (`GET /v1/jobs/{id}/events`) that one account may have open at a time in one API process. Further
     /// ones are answered with 429 `too-many-streams`.
     pub max_streams: NonZeroUsize,
@@ -240,6 +243,7 @@ impl Default for Config {
             max_connections_per_address: n(4000),
             trusted_proxies: None,
             max_waiting: 1000,
+            max_stored_bytes: 4_000_000_000,
             max_streams: n(20),
             quick_wait_s: 30,
             speech_wait_s: 300,

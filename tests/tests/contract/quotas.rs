@@ -115,3 +115,33 @@ async fn recordings_that_are_sent_at_once_to_several_apis_stay_within_the_quota(
     assert_eq!(send(cancel).await.status, 200);
     assert_eq!(send(request(&stack.base)).await.status, 202, "a job that has ended reserves nothing");
 }
+
+#[tokio::test]
+async fn an_account_may_have_so_many_megabytes_stored() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let key = key_with(&stack, &["--stored-mb", "1"]).await;
+    let form = Form::upload(&wav(&noise(20)));
+    let request = |stack: &Stack, nth: u8| {
+        let request = stack.post_as(&key, "speech-recognition", &form).header("prefer", "respond-async");
+        request.header("idempotency-key", nth.to_string())
+    };
+    let jobs = [send(request(&stack, 0)).await.job(), send(request(&stack, 1)).await.job()];
+    stack.restart_api().await; // a process estimates what is stored when it starts, and then once a minute
+    let refused = until("the estimate is known", async || {
+        let answer = send(request(&stack, 2)).await;
+        if answer.status == 202 {
+            send(stack.anonymous("DELETE", &format!("/v1/jobs/{}", answer.job())).bearer_auth(&key)).await;
+        }
+        (answer.status != 202).then_some(answer)
+    });
+    assert_eq!(refused_for(&refused.await, "stored-mb"), 60);
+    assert_eq!(send(request(&stack, 1)).await.job(), jobs[1], "it is stored already");
+    let other = send(stack.post("speech-recognition", &form).header("prefer", "respond-async")).await;
+    assert_eq!(other.status, 202, "other accounts are not limited");
+
+    stack.keys(&["limit", &key[3..11], "--stored-mb", "2"]).await;
+    until("the account may store more", async || {
+        (send(request(&stack, 3)).await.status == 202).then_some(())
+    })
+    .await;
+}
