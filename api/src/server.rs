@@ -25,6 +25,7 @@ use hyper_util::{
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
+    time::timeout,
 };
 use tokio_util::{
     sync::CancellationToken,
@@ -51,6 +52,9 @@ use crate::{
 const HEADER_LIMIT: Duration = Duration::from_secs(60);
 /// File descriptors that are kept for other things than connections of clients, such as those to the database.
 const RESERVED_FILES: usize = 128;
+/// How long a connection may be idle when the process stops. A request may be on its way, and would be lost if the connection were
+/// closed at once.
+const LAST_IDLE_LIMIT: Duration = Duration::from_secs(1);
 /// The pause after a failed accept, for example if there are no free file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
@@ -68,12 +72,10 @@ pub enum ServeError {
     Unfinished(usize),
 }
 
-/// Serves requests until `shutdown.soft`, then finishes the requests in progress, and aborts the rest at
-/// `shutdown.hard`.
+/// Serves requests until `shutdown.soft`, then closes the listener, serves the connections that are open until they are idle, and
+/// aborts the rest at `shutdown.hard`.
 ///
 /// `demo_key` is the key that the playground may get.
-///
-/// After `shutdown.soft`, new requests are answered with 503, on existing and on new connections.
 pub async fn serve(
     listener: TcpListener,
     live: LiveConfig,
@@ -143,44 +145,49 @@ async fn serve_app(
     let connections = TaskTracker::new();
     // Connections get their own hard token, so that they can be counted before they are aborted.
     let connection_shutdown = Shutdown { hard: CancellationToken::new(), ..shutdown.clone() };
-    let places = Arc::new(Semaphore::new(limits.total));
-    let addresses = limits.addresses;
-    let accepting = async {
-        loop {
-            let place = places.clone().acquire_owned().await; // the semaphore is never closed
-            let (stream, address) = accept(&listener).await;
-            let Ok(share) = addresses.take(network(address.ip()), 1) else {
-                tracing::debug!(%address, "the address has too many connections: closing one");
-                continue;
-            };
-            let peer = Peer(address.ip());
-            let served = serve_connection(stream, service.clone(), peer, connection_shutdown.clone());
-            let connection = async move {
-                served.await;
-                drop((place, share));
-            };
-            if shutdown.soft.is_cancelled() {
-                tokio::spawn(connection); // its requests are answered with 503, and the shutdown does not wait for it
-            } else {
-                connections.spawn(connection);
-            }
+    let served = async {
+        // Takes the listener, and closes it.
+        tokio::select! {
+            biased; // who has connected before the end is served
+            () = accept_all(listener, limits, &connections, service, &connection_shutdown) => (),
+            () = shutdown.soft.cancelled() => (),
         }
-    };
-    let finished = async {
-        shutdown.soft.cancelled().await;
         connections.close();
         connections.wait().await;
         tasks.close();
         tasks.wait().await;
     };
     tokio::select! {
-        () = accepting => Ok(()),
-        () = finished => Ok(()),
+        () = served => Ok(()),
         () = shutdown.hard.cancelled() => {
             let unfinished = connections.len();
             connection_shutdown.hard.cancel();
             Err(ServeError::Unfinished(unfinished))
         }
+    }
+}
+
+/// Serves whoever connects, for ever.
+async fn accept_all(
+    listener: TcpListener,
+    limits: ConnectionLimits,
+    connections: &TaskTracker,
+    service: TowerToHyperService<axum::Router>,
+    shutdown: &Shutdown,
+) {
+    let places = Arc::new(Semaphore::new(limits.total));
+    loop {
+        let place = places.clone().acquire_owned().await; // the semaphore is never closed
+        let (stream, address) = accept(&listener).await;
+        let Ok(share) = limits.addresses.take(network(address.ip()), 1) else {
+            tracing::debug!(%address, "the address has too many connections: closing one");
+            continue;
+        };
+        let served = serve_connection(stream, service.clone(), Peer(address.ip()), shutdown.clone());
+        connections.spawn(async move {
+            served.await;
+            drop((place, share));
+        });
     }
 }
 
@@ -230,15 +237,19 @@ async fn serve_connection(
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot set TCP_NODELAY");
     }
-    let is_draining = shutdown.soft.is_cancelled();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEADER_LIMIT).max_buf_size(MAX_PIECE_BYTES);
     let stream = TokioIo::new(SlowReader::new(stream));
     let mut connection = std::pin::pin!(http.serve_connection(stream, service));
+    let must_end = async {
+        shutdown.soft.cancelled().await;
+        // Each answer closes its connection from now on.
+        let _ = timeout(LAST_IDLE_LIMIT, shutdown.deadline.cancelled()).await;
+    };
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = shutdown.hard.cancelled() => return,
-        () = shutdown.soft.cancelled(), if !is_draining => {
+        () = must_end => {
             connection.as_mut().graceful_shutdown();
             tokio::select! { ended = connection => ended, () = shutdown.hard.cancelled() => return }
         }

@@ -32,7 +32,7 @@ use crate::{
 problems! {
     /// The problems of creating a token.
     TokenProblems at "/v1/tokens", TokenForm::violation() => MalformedBody, Unauthorized, OutOfScope, NotAcceptable, BodyTimeout, TooLarge,
-    UnsupportedContentType, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    UnsupportedContentType, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 fields! {

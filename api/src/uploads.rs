@@ -45,7 +45,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(60);
 problems! {
     /// The problems of reserving an upload.
     UploadProblems at "/v1/uploads", UploadForm::violation() => MalformedBody, Unauthorized, OutOfScope, NotAcceptable, BodyTimeout, TooLarge,
-    UnsupportedContentType, InvalidInput, QuotaExceeded, AccountBusy, Internal, NoUploads, Busy, Draining, Unavailable,
+    UnsupportedContentType, InvalidInput, QuotaExceeded, AccountBusy, Internal, NoUploads, Busy, Unavailable,
 }
 
 fields! {

@@ -1,21 +1,19 @@
 //! A rolling restart under load: two api and three worker processes are stopped by SIGTERM and started again, one after
-//! another, behind `HAProxy`. No request may fail.
+//! another, behind `HAProxy` with the file of `deploy/`. No request may fail.
 
-use std::{fs, path::Path, process::Stdio, time::Duration};
+use std::time::Duration;
 
 use akhar_tests::{
     Cluster, Form, Stack,
     figures::{count, line, response_times},
-    free_port, http,
+    http,
     images::fixture_of,
-    load::{Load, Sample, measure, n_good, statuses},
-    speech, until,
+    load::{Load, Sample, n_good, statuses},
+    load_balancer::Program,
+    speech,
 };
 use rustix::process::Signal;
-use tokio::{
-    process::{Child, Command},
-    time::{Instant, sleep},
-};
+use tokio::time::{Instant, sleep};
 
 const N_WORKERS: usize = 3;
 /// Clients that send digits, and clients that send recordings.
@@ -31,12 +29,9 @@ pub(crate) async fn run(rounds: usize) -> Vec<String> {
     let started = Stack::with().on(&cluster).workers(N_WORKERS).set("AKHAR_DRAIN_S", DRAIN_S).start();
     let mut stack = started.await;
     let (mut second_api, second_base) = stack.start_api().await;
-    let port = free_port();
-    let _haproxy = haproxy(cluster.folder(), port, &[&stack.base, &second_base]);
-    let base = format!("http://127.0.0.1:{port}");
+    let haproxy = Program::HaProxy.start(cluster.folder(), [&stack.base, &second_base]).await;
+    let base = &haproxy.base;
     let client = http::client();
-    let ready = client.get(format!("{base}/health/ready"));
-    until("HAProxy answers", async || measure(&ready).await.is_good().then_some(())).await;
     let request = |operation: &str, form: &Form| {
         form.send_with(client.post(format!("{base}/v1/models/{operation}")).bearer_auth(&stack.key))
     };
@@ -71,35 +66,4 @@ fn failure(name: &str, samples: &[Sample]) -> Option<String> {
     let n_failed = samples.len() - n_good(samples);
     println!("{}", line(name, &[response_times(samples), vec![("failed", count(n_failed))]].concat()));
     (n_failed > 0).then(|| format!("{name}: statuses (0: no answer): {:?}", statuses(samples)))
-}
-
-/// Starts `HAProxy` on this port in front of apis at these addresses.
-fn haproxy(folder: &Path, port: u16, apis: &[&str]) -> Child {
-    let servers = apis
-        .iter()
-        .enumerate()
-        .map(|(n, base)| format!("    server api-{n} {} check\n", base.trim_start_matches("http://")));
-    let config = format!(
-        "defaults
-    mode http
-    timeout connect 2s
-    timeout client 310s
-    timeout server 310s
-frontend clients
-    bind 127.0.0.1:{port}
-    default_backend apis
-backend apis
-    balance leastconn
-    option httpchk GET /health/ready
-    option redispatch 1
-    retries 3
-    default-server inter 1s fall 2 rise 2
-{}",
-        servers.collect::<String>()
-    );
-    let path = folder.join("haproxy.cfg");
-    fs::write(&path, config).expect("a file");
-    let mut haproxy = Command::new("haproxy");
-    haproxy.arg("-db").arg("-f").arg(&path).stdout(Stdio::null()).kill_on_drop(true);
-    haproxy.spawn().expect("haproxy is installed (scripts/setup.sh rolling)")
 }

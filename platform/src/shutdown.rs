@@ -20,7 +20,7 @@ pub struct Shutdown {
     /// Cancelled when the process should say that it is leaving, so that load balancers send requests to others. It
     /// still accepts what comes.
     pub leaving: CancellationToken,
-    /// Cancelled when the process should accept no new work and finish the work in progress.
+    /// Cancelled when the process should accept no new work, such as connections, and finish the work in progress.
     pub soft: CancellationToken,
     /// Cancelled shortly before `hard`. Requests that still wait are answered with 202, and jobs that still run go back
     /// to their queues.

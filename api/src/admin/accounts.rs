@@ -27,7 +27,7 @@ use crate::{
 problems! {
     /// The problems of listing accounts.
     AccountsProblems at "/v1/admin/accounts", AccountsQuery::violation() => Unauthorized, OutOfScope, Forbidden, NotAcceptable, InvalidInput,
-    QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 fields! {

@@ -28,7 +28,7 @@ use crate::{
 problems! {
     /// The problems of reading the audit trail.
     AuditProblems at "/v1/admin/audit", AuditQuery::violation() => Unauthorized, OutOfScope, Forbidden, NotAcceptable, InvalidInput, QuotaExceeded,
-    AccountBusy, Internal, Busy, Draining, Unavailable,
+    AccountBusy, Internal, Busy, Unavailable,
 }
 
 fields! {

@@ -40,19 +40,19 @@ use crate::{
 problems! {
     /// The problems of finding and counting jobs.
     JobsProblems at "/v1/admin/jobs", JobsQuery::violation() => Unauthorized, OutOfScope, Forbidden, NotAcceptable, InvalidInput, QuotaExceeded,
-    AccountBusy, Internal, Busy, Draining, Unavailable,
+    AccountBusy, Internal, Busy, Unavailable,
 }
 
 problems! {
     /// The problems of showing a job.
     JobProblems at "/v1/admin/jobs/019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11", JobsQuery::violation() => Unauthorized, OutOfScope, Forbidden, NotFound,
-    NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 problems! {
     /// The problems of changing jobs.
     ChangeProblems at "/v1/admin/jobs/change", ChangeForm::violation() => MalformedBody, Unauthorized, OutOfScope, Forbidden, NotAcceptable,
-    BodyTimeout, TooLarge, UnsupportedContentType, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    BodyTimeout, TooLarge, UnsupportedContentType, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 /// The most jobs that one request changes.

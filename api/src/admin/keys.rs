@@ -38,19 +38,19 @@ use crate::{
 problems! {
     /// The problems of listing keys.
     KeysProblems at "/v1/admin/keys", KeysQuery::violation() => Unauthorized, OutOfScope, Forbidden, NotAcceptable, InvalidInput, QuotaExceeded,
-    AccountBusy, Internal, Busy, Draining, Unavailable,
+    AccountBusy, Internal, Busy, Unavailable,
 }
 
 problems! {
     /// The problems of creating, limiting and rotating a key.
     KeyFormProblems at "/v1/admin/keys", NewKeyForm::violation() => MalformedBody, Unauthorized, OutOfScope, Forbidden, NotFound, NotAcceptable,
-    BodyTimeout, TooLarge, UnsupportedContentType, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    BodyTimeout, TooLarge, UnsupportedContentType, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 problems! {
     /// The problems of revoking a key.
     KeyProblems at "/v1/admin/keys/3Qb0N20q", KeysQuery::violation() => Unauthorized, OutOfScope, Forbidden, NotFound, NotAcceptable, InvalidInput,
-    QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 fields! {

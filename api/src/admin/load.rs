@@ -20,7 +20,7 @@ use crate::{
 problems! {
     /// The problems of reading the load.
     LoadProblems at "/v1/admin/load", [unknown("query parameter", "limit", &[])] => Unauthorized, OutOfScope, Forbidden, NotAcceptable,
-    InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 /// Responds with the load.

@@ -19,7 +19,7 @@ use crate::{
 problems! {
     /// The problems of listing models.
     ModelsProblems at "/v1/admin/models", [unknown("query parameter", "limit", &[])] => Unauthorized, OutOfScope, Forbidden, NotAcceptable,
-    InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 /// Responds with the models.

@@ -31,13 +31,13 @@ use crate::{
 problems! {
     /// The problems of listing queues.
     ListProblems at "/v1/admin/queues", [unknown("query parameter", "limit", &[])] => Unauthorized, OutOfScope, Forbidden, NotAcceptable,
-    InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 problems! {
     /// The problems of setting the mode of a queue.
     ModeProblems at "/v1/admin/queues/quick", ModeForm::violation() => MalformedBody, Unauthorized, OutOfScope, Forbidden, NotFound, BodyTimeout,
-    TooLarge, UnsupportedContentType, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    TooLarge, UnsupportedContentType, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 fields! {

@@ -30,13 +30,13 @@ use crate::{
 problems! {
     /// The problems of listing webhooks.
     ListProblems at "/v1/admin/webhooks", WebhooksQuery::violation() => Unauthorized, OutOfScope, Forbidden, NotAcceptable, InvalidInput,
-    QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 problems! {
     /// The problems of sending webhooks again.
     RedeliverProblems at "/v1/admin/webhooks/redeliver", RedeliverForm::violation() => MalformedBody, Unauthorized, OutOfScope, Forbidden,
-    NotAcceptable, BodyTimeout, TooLarge, UnsupportedContentType, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    NotAcceptable, BodyTimeout, TooLarge, UnsupportedContentType, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 fields! {

@@ -28,13 +28,13 @@ use crate::{
 problems! {
     /// The problems of listing workers.
     ListProblems at "/v1/admin/workers", [unknown("query parameter", "limit", &[])] => Unauthorized, OutOfScope, Forbidden, NotAcceptable,
-    InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 problems! {
     /// The problems of draining a worker.
     DrainProblems at "/v1/admin/workers/db1-4711-019d0f6e", DrainForm::violation() => MalformedBody, Unauthorized, OutOfScope, Forbidden, NotFound,
-    BodyTimeout, TooLarge, UnsupportedContentType, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    BodyTimeout, TooLarge, UnsupportedContentType, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 fields! {

@@ -26,8 +26,7 @@ use crate::{
 
 problems! {
     /// The problems of cancelling or deleting a group.
-    GroupDeleteProblems at PATH, PurgeQuery::violation() => Unauthorized, OutOfScope, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy,
-    Draining, Unavailable,
+    GroupDeleteProblems at PATH, PurgeQuery::violation() => Unauthorized, OutOfScope, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 fields! {

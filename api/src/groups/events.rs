@@ -23,7 +23,7 @@ use crate::{
 problems! {
     /// The problems of following a group.
     GroupEventsProblems at "/v1/groups/calls-2026-11-26/events", [Counts::not_an_event("x")] => Unauthorized, OutOfScope, NotFound,
-    NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, TooManyStreams, Internal, Busy, Draining, Unavailable,
+    NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, TooManyStreams, Internal, Busy, Unavailable,
 }
 
 /// Responds with the events of a group of the caller, until it has ended.

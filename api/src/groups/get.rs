@@ -27,7 +27,7 @@ use crate::{
 
 problems! {
     /// The problems of getting a group.
-    GroupProblems at PATH, WaitQuery::violation() => Unauthorized, OutOfScope, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    GroupProblems at PATH, WaitQuery::violation() => Unauthorized, OutOfScope, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 /// The path in the examples of problems.

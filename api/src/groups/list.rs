@@ -21,7 +21,7 @@ use crate::{
 
 problems! {
     /// The problems of listing groups.
-    GroupsProblems at "/v1/groups", GroupsQuery::violation() => Unauthorized, OutOfScope, NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    GroupsProblems at "/v1/groups", GroupsQuery::violation() => Unauthorized, OutOfScope, NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 fields! {

@@ -23,7 +23,7 @@ use super::{
     request_line,
     unread_body::{Discards, UnreadBody},
 };
-use crate::problems::{Problem, ProblemType};
+use crate::problems::Problem;
 
 /// What the middleware of all requests shares.
 #[derive(Debug, Clone)]
@@ -73,9 +73,6 @@ async fn respond(shared: &Shared, info: &RequestInfo, request: Request, next: Ne
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             response
         }
-        Ok(()) if shared.shutdown.soft.is_cancelled() && !is_probe(&info.path) => {
-            Problem::of(ProblemType::Draining).into_response()
-        }
         Ok(()) => next.run(request).await,
     };
     if let Some(share) = info.share.take() {
@@ -89,11 +86,6 @@ async fn respond(shared: &Shared, info: &RequestInfo, request: Request, next: Ne
         }
     }
     response
-}
-
-/// Whether a probe asks, which is answered while the process stops.
-fn is_probe(path: &str) -> bool {
-    path.starts_with("/health/") || ["/livez", "/readyz"].contains(&path)
 }
 
 /// Keeps a handle on a body that the client is sending. A client that waits for `100 Continue` sends a body only when

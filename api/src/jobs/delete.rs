@@ -29,8 +29,7 @@ use crate::{
 
 problems! {
     /// The problems of cancelling or deleting a job.
-    JobDeleteProblems at PATH, WaitQuery::violation() => Unauthorized, OutOfScope, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy,
-    Draining, Unavailable,
+    JobDeleteProblems at PATH, WaitQuery::violation() => Unauthorized, OutOfScope, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 /// Cancels a job of the caller that is queued or running, and responds with the job. Deletes a job that has ended.

@@ -24,7 +24,7 @@ use crate::{
 problems! {
     /// The problems of following a job.
     JobEventsProblems at "/v1/jobs/019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11/events", [EventId::not_an_event("x")] => Unauthorized, OutOfScope, NotFound,
-    NotAcceptable, JobDeleted, InvalidInput, QuotaExceeded, AccountBusy, TooManyStreams, Internal, Busy, Draining, Unavailable,
+    NotAcceptable, JobDeleted, InvalidInput, QuotaExceeded, AccountBusy, TooManyStreams, Internal, Busy, Unavailable,
 }
 
 /// Responds with the events of a job of the caller, until it has ended.

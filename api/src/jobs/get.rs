@@ -33,7 +33,7 @@ use crate::{
 
 problems! {
     /// The problems of getting a job.
-    JobProblems at PATH, WaitQuery::violation() => Unauthorized, OutOfScope, NotFound, NotAcceptable, JobDeleted, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    JobProblems at PATH, WaitQuery::violation() => Unauthorized, OutOfScope, NotFound, NotAcceptable, JobDeleted, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 /// The path in the examples of problems.

@@ -30,7 +30,7 @@ use crate::{
 
 problems! {
     /// The problems of listing jobs.
-    JobsProblems at "/v1/jobs", JobsQuery::violation() => Unauthorized, OutOfScope, NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Draining, Unavailable,
+    JobsProblems at "/v1/jobs", JobsQuery::violation() => Unauthorized, OutOfScope, NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
 fields! {

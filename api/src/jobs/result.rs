@@ -16,7 +16,7 @@ use crate::{
 problems! {
     /// The problems of getting a job's result.
     JobResultProblems at PATH, WaitQuery::violation() => Unauthorized, OutOfScope, NotFound, NotAcceptable, JobNotFinished, JobCancelled, JobDeleted, InvalidInput, QuotaExceeded,
-    AccountBusy, Internal, JobFailed, Busy, Draining, Unavailable,
+    AccountBusy, Internal, JobFailed, Busy, Unavailable,
 }
 
 /// Responds with the result of a job, or with the problem that the job ended with.

@@ -20,7 +20,7 @@ use crate::{
 
 problems! {
     /// The problems of getting a model.
-    ModelProblems at "/v1/models/whisper-2", [unknown("query parameter", "limit", &[])] => Unauthorized, OutOfScope, NotFound, NotAcceptable, InvalidInput, AccountBusy, Internal, Busy, Draining, Unavailable,
+    ModelProblems at "/v1/models/whisper-2", [unknown("query parameter", "limit", &[])] => Unauthorized, OutOfScope, NotFound, NotAcceptable, InvalidInput, AccountBusy, Internal, Busy, Unavailable,
 }
 
 /// Responds with the model.

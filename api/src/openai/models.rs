@@ -17,7 +17,7 @@ use crate::{
 
 problems! {
     /// The problems of listing models.
-    ModelsProblems at "/v1/models", [unknown("query parameter", "limit", &[])] => Unauthorized, OutOfScope, NotAcceptable, InvalidInput, AccountBusy, Internal, Busy, Draining, Unavailable,
+    ModelsProblems at "/v1/models", [unknown("query parameter", "limit", &[])] => Unauthorized, OutOfScope, NotAcceptable, InvalidInput, AccountBusy, Internal, Busy, Unavailable,
 }
 
 /// Responds with the models.

@@ -26,7 +26,7 @@ const WARNINGS_HEADER: &str = "What is unusual about the request or the recordin
     without warnings.";
 
 /// The problems that every operation can have.
-const PROBLEMS: [ProblemType; 23] = [
+const PROBLEMS: [ProblemType; 22] = [
     ProblemType::MalformedBody,
     ProblemType::MalformedRequest,
     ProblemType::Unauthorized,
@@ -47,7 +47,6 @@ const PROBLEMS: [ProblemType; 23] = [
     ProblemType::QueueFull,
     ProblemType::QueueClosed,
     ProblemType::Busy,
-    ProblemType::Draining,
     ProblemType::Unavailable,
     ProblemType::StorageFull,
 ];

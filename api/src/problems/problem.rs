@@ -242,7 +242,7 @@ impl From<GroupError> for Problem {
     fn from(cause: GroupError) -> Self {
         match &cause {
             GroupError::Database(error) => Self::database(error),
-            GroupError::Stopped => Self::of(ProblemType::Draining),
+            GroupError::Stopped => Self::of(ProblemType::Unavailable),
         }
     }
 }

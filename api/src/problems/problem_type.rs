@@ -112,7 +112,8 @@ problem_types! {
         "The server is processing as many requests, or holds as many uploads, as it can. The request was not accepted; send \
         it again later.";
     Draining: "draining", SERVICE_UNAVAILABLE, Some(1), "Shutting down",
-        "The server is shutting down and accepts no new requests. Send the request again.";
+        "The process is stopping. This is the answer to its readiness probe, and the last event of streams that it has open: follow \
+        the job again, at another process.";
     Unavailable: "unavailable", SERVICE_UNAVAILABLE, Some(2), "Temporarily unavailable",
         "A service that the API depends on cannot be reached. Send the request again later.";
     NoWorker: "no-worker", SERVICE_UNAVAILABLE, Some(2), "No worker claims jobs",

@@ -73,7 +73,7 @@ pub struct Config {
     pub database_connections: NonZeroUsize,
     /// Seconds that a process waits for work in progress once it was told to stop.
     pub shutdown_s: u64,
-    /// Seconds that an API process goes on accepting requests once it was told to stop, before it refuses them and
+    /// Seconds that an API process goes on accepting connections once it was told to stop, before it refuses them and
     /// `AKHAR_SHUTDOWN_S` begins. Meanwhile `GET /health/ready` answers 503 and every response closes its connection, so
     /// that load balancers send requests to other processes. Behind a load balancer, set it to a few of its checks.
     pub drain_s: u64,

@@ -23,6 +23,7 @@ mod pooler;
 mod probes;
 mod promotion;
 mod protocol;
+mod proxies;
 mod queue;
 mod replica;
 mod restarts;
