@@ -120,7 +120,7 @@ rolling: ## Restart every process behind HAProxy, one after another, under load:
 	target/release/akhar-chaos rolling
 
 attack: ## Attack a running service, also in ways drawn from a seed, while an innocent caller must be answered: make attack [SEED=11] [ROUNDS=10]
-	scripts/setup.sh run
+	scripts/setup.sh attack
 	cargo build --release --locked --package akhar --package akhar-chaos
 	target/release/akhar-chaos attack --seed $(or $(SEED),11) --rounds $(or $(ROUNDS),10)
 

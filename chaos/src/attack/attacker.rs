@@ -22,7 +22,7 @@ const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A client with bad intentions.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Attacker {
     /// The service's address.
     pub(super) service: SocketAddr,
@@ -69,6 +69,11 @@ impl Attacker {
         let key = stack.keys(&["create", "--name", name]).await;
         let client = reqwest::Client::builder().local_address(IpAddr::from(ADDRESS)).timeout(TIMEOUT);
         Self { service, key, base: stack.base.clone(), client: client.build().expect("a client") }
+    }
+
+    /// The same attacker, whose requests go to this address.
+    pub(super) fn through(&self, base: &str) -> Self {
+        Self { base: base.to_owned(), ..self.clone() }
     }
 
     /// Opens a connection. `None` if the service takes none.

@@ -20,6 +20,7 @@ use akhar_tests::{
     Cluster, Stack,
     ends::n_of,
     figures::{Row, line, number},
+    load_balancer::Program,
 };
 
 use rand::{SeedableRng as _, rngs::StdRng};
@@ -68,6 +69,9 @@ const BOUNDED: [&str; 3] = ["endless-heads", "small-chunks", "hang-ups-anywhere"
 const LONG: &str = "long-recordings";
 const MAX_SPEECH_P99_MS: f64 = 3000.0;
 
+/// The attack behind the load balancers of `deploy/`: what the attacker is refused must not make them take the apis for away.
+const REFUSALS: &str = "refusals";
+
 /// The name that stands for all attacks that are drawn.
 const DRAWN: &str = "drawn";
 
@@ -94,7 +98,7 @@ const N_HISTORY: usize = 200;
 /// Which attacks are made.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Options {
-    /// The name of one attack, or `drawn`; without it, all
+    /// The name of one attack, `refusals` (behind nginx and `HAProxy`) or `drawn`; without it, all
     #[arg(long)]
     only: Option<String>,
     /// Seconds of each attack
@@ -128,6 +132,9 @@ pub(crate) async fn run(options: Options) -> Vec<String> {
         let attacker = Attacker::new(&check.stack, name).await;
         check.observe(name, |end| attack(&attacker, end)).await;
     }
+    if chosen(REFUSALS) {
+        check.refusals().await;
+    }
     if chosen(DRAWN) {
         let old = Attacker::new(&check.stack, "old").await;
         old.use_service(N_HISTORY).await;
@@ -155,6 +162,23 @@ impl Check {
         println!("{}", line("before", &before));
         let highest = [vec![("p99_ms", 0.0)], before.clone()].concat();
         Self { _cluster: cluster, stack, innocents, seconds, before, highest, failures: Vec::new() }
+    }
+
+    /// Makes the attack [`REFUSALS`], in which all requests go through a load balancer to two apis.
+    async fn refusals(&mut self) {
+        let (_second, second) = self.stack.start_api().await;
+        let first = self.stack.base.clone();
+        for program in Program::ALL {
+            let balancer = program.start(self.stack.folder(), [&first, &second]).await;
+            let name = format!("{REFUSALS}, {program:?}");
+            let attacker = Attacker::new(&self.stack, &name).await;
+            self.stack.base.clone_from(&balancer.base);
+            let innocents = Innocents::new(&self.stack).await;
+            let direct = std::mem::replace(&mut self.innocents, innocents);
+            self.observe(&name, |end| recordings::refusals(&attacker, &balancer.base, end)).await;
+            self.innocents = direct;
+            self.stack.base.clone_from(&first);
+        }
     }
 
     /// Makes one attack, with innocent requests beside it, and checks what it leaves behind.

@@ -18,6 +18,8 @@ const N_UPLOADS: usize = 1000;
 const N_ACCEPTED: usize = 1012;
 /// Those of them that are sent at the same time.
 const N_SENDERS: usize = 32;
+/// The bytes of a file of which an api does not read everything.
+const N_TOO_LARGE: usize = 20_000_000;
 /// Recordings of an hour that are sent at the same time.
 const N_LONG: usize = 10;
 /// How often a fixture of 1.9 s is repeated to make one of them: 59 minutes, 14 MB.
@@ -69,6 +71,23 @@ pub(super) async fn one_account(attacker: &Attacker, end: Instant) -> Answers {
             answer_to(attacker.request(Method::DELETE, accepted.header("location"), &attacker.key)).await;
         }
     }
+    answers
+}
+
+/// Recordings beyond the share of the account, and files that are too large to be read, again and again through the load
+/// balancer at `base`. The attacker cancels the jobs at the end.
+pub(super) async fn refusals(attacker: &Attacker, base: &str, end: Instant) -> Answers {
+    let behind = attacker.through(base);
+    let clip = Form::upload(&speech::wav(&speech::noise(20)));
+    let recording = behind.post("speech-recognition", &clip).header("prefer", "respond-async");
+    let recording = recording.header("akhar-group", "refusals");
+    let too_large = behind.post("speech-recognition", &Form::upload(&vec![0; N_TOO_LARGE]));
+    let answers = flood(N_SENDERS, end, |nth| {
+        let request = if nth % N_SENDERS == 0 { &too_large } else { &recording };
+        request.try_clone().expect("bytes")
+    })
+    .await;
+    answer_to(attacker.request(Method::DELETE, "/v1/groups/refusals", &attacker.key)).await;
     answers
 }
 
