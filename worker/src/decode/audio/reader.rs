@@ -61,6 +61,25 @@ impl Reader {
     }
 }
 
+/// A place in a file that only moves forward, so a loop over the parts of a file comes to its end.
+#[derive(Debug, Clone)]
+pub(super) struct Position(usize);
+
+impl Position {
+    pub(super) const fn at(at: usize) -> Self {
+        Self(at)
+    }
+
+    pub(super) const fn get(&self) -> usize {
+        self.0
+    }
+
+    /// Moves to `next`, the end of the part that begins here, and by at least one byte.
+    pub(super) fn pass_to(&mut self, next: usize) {
+        self.0 = next.max(self.0.saturating_add(1));
+    }
+}
+
 /// The most bytes that one part of a file may have, such as its header or a packet: the readers of symphonia take as much
 /// memory as a part says that it needs.
 const MAX_PART: usize = 16 * 1024 * 1024;

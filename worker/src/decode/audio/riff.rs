@@ -3,19 +3,15 @@
 
 use std::ops::Range;
 
-use super::reader::Reader;
+use super::reader::{Position, Reader};
 use crate::decode::undecodable::Undecodable;
 
 /// The contents of the chunks of a wav file.
 #[derive(Debug)]
 pub(super) struct Wave {
     pub(super) format: Format,
-    /// The byte range of the samples.
-    pub(super) data: Range<usize>,
-    /// The number of bytes of samples that the header declares; `None` if it leaves the length open.
-    pub(super) n_declared: Option<u64>,
-    /// The number of bytes after the samples that are not a chunk.
-    pub(super) n_garbage: usize,
+    /// The samples.
+    pub(super) data: DataChunks,
     /// The number of frames, from the `fact` chunk of compressed sound.
     pub(super) n_frames: Option<u32>,
 }
@@ -32,6 +28,9 @@ pub(super) struct Format {
     /// Bits of one sample.
     pub(super) bits: u16,
 }
+
+/// The id of a chunk of samples.
+const DATA: &[u8; 4] = b"data";
 
 /// The most bytes of the fields in a chunk that is not sound.
 const MAX_FIELDS: usize = 64;
@@ -57,38 +56,68 @@ pub(super) fn read(file: &mut Reader) -> Result<Wave, Undecodable> {
         return Err(broken("it does not begin with a RIFF WAVE header"));
     }
     let mut format = None;
-    let mut data = None;
     let mut n_frames = None;
     let mut n_large = None;
-    let mut at = 12;
-    while let Some(chunk) = Chunk::at(file, at) {
+    let mut data = None;
+    let mut chunks = Chunks { at: Position::at(12) };
+    while let Some(chunk) = chunks.next(file, n_large) {
         let body = file.get(chunk.body..chunk.end.min(chunk.body + MAX_FIELDS));
         match &chunk.id {
             b"fmt " if format.is_none() => format = Some(Format::read(body)?),
             b"fact" => n_frames = u32_at(body, 0),
             b"ds64" => n_large = u64_at(body, 8),
-            b"data" if data.is_none() => data = Some(Data::find(file, &chunk, n_large)),
+            DATA if data.is_none() => data = Some(chunk.start),
             _ => {}
         }
-        at = match (&data, &chunk.id) {
-            (Some(data), b"data") => data.next,
-            _ => chunk.next(file),
-        };
     }
     let format = format.ok_or_else(|| broken("it has no format chunk (\"fmt \")"))?;
-    let data = data.ok_or_else(|| broken("it has no data chunk"))?;
-    Ok(Wave {
-        format,
-        data: data.bytes,
-        n_declared: data.n_declared,
-        n_garbage: data.n_garbage,
-        n_frames: n_frames.filter(|&n| n > 0 && n < OPEN),
-    })
+    let at = Position::at(data.ok_or_else(|| broken("it has no data chunk"))?);
+    let data = DataChunks { chunks: Chunks { at }, n_large };
+    Ok(Wave { format, data, n_frames: n_frames.filter(|&n| n > 0 && n < OPEN) })
+}
+
+/// The chunks of a file, from one place on.
+#[derive(Debug, Clone)]
+struct Chunks {
+    at: Position,
+}
+
+impl Chunks {
+    /// The next chunk. `n_large` is the length of the samples in a 64-bit header (the `ds64` chunk).
+    fn next(&mut self, file: &mut Reader, n_large: Option<u64>) -> Option<Chunk> {
+        let chunk = Chunk::at(file, self.at.get())?;
+        let next = match &chunk.id {
+            DATA => Data::find(file, &chunk, n_large).next,
+            _ => chunk.next(file),
+        };
+        self.at.pass_to(next);
+        Some(chunk)
+    }
+}
+
+/// The chunks with samples, which are one sound together.
+#[derive(Debug, Clone)]
+pub(super) struct DataChunks {
+    chunks: Chunks,
+    n_large: Option<u64>,
+}
+
+impl DataChunks {
+    /// The samples of the next chunk.
+    pub(super) fn next(&mut self, file: &mut Reader) -> Option<Data> {
+        loop {
+            let chunk = self.chunks.next(file, self.n_large)?;
+            if &chunk.id == DATA {
+                return Some(Data::find(file, &chunk, self.n_large));
+            }
+        }
+    }
 }
 
 /// One chunk of a RIFF file. `body..end` is the byte range of its content as far as the file has it.
 struct Chunk {
     id: [u8; 4],
+    start: usize,
     /// The length of the content in the chunk's header, bytes.
     n_declared: u32,
     body: usize,
@@ -102,14 +131,15 @@ impl Chunk {
         let n_declared = u32_at(head, 4)?;
         let body = at + 8;
         let end = body.saturating_add(n_declared as usize).min(file.len());
-        Some(Self { id, n_declared, body, end })
+        Some(Self { id, start: at, n_declared, body, end })
     }
 
-    /// Whether a plausible chunk begins at `at`: its id is printable, and its content lies within the file.
+    /// Whether a plausible chunk begins at `at`: its id is printable, and its content lies within the file. Samples may be cut
+    /// off.
     fn is_at(file: &mut Reader, at: usize) -> bool {
         Self::at(file, at).is_some_and(|chunk| {
             let is_name = chunk.id.iter().all(|c| (b' '..=b'~').contains(c));
-            is_name && chunk.end - chunk.body == chunk.n_declared as usize
+            is_name && (&chunk.id == DATA || chunk.end - chunk.body == chunk.n_declared as usize)
         })
     }
 
@@ -122,11 +152,15 @@ impl Chunk {
     }
 }
 
-/// The samples of a wav file.
-struct Data {
-    bytes: Range<usize>,
-    n_declared: Option<u64>,
-    n_garbage: usize,
+/// The samples in one chunk.
+#[derive(Debug)]
+pub(super) struct Data {
+    /// The byte range of the samples.
+    pub(super) bytes: Range<usize>,
+    /// The number of bytes of samples that the header declares; `None` if it leaves the length open.
+    pub(super) n_declared: Option<u64>,
+    /// The number of bytes after the samples that are not a chunk.
+    pub(super) n_garbage: usize,
     /// The position of the next chunk.
     next: usize,
 }

@@ -32,7 +32,7 @@ impl Packets {
     fn next(&mut self, file: &mut Reader) -> Option<Step> {
         match self {
             Self::Mp3(packets) => packets.next(file),
-            Self::Wav(packets) => packets.next(),
+            Self::Wav(packets) => packets.next(file),
         }
     }
 }

@@ -12,7 +12,7 @@ use symphonia::core::codecs::audio::{
 
 use super::{
     reader::Reader,
-    riff::{self, Format, Wave},
+    riff::{self, Data, DataChunks, Format},
     sound::{Blocks, Sound, Step, seconds, truncation_warning},
 };
 use crate::decode::undecodable::Undecodable;
@@ -20,8 +20,9 @@ use crate::decode::undecodable::Undecodable;
 /// An iterator over the packets of a wav file.
 #[derive(Debug, Clone)]
 pub(super) struct Packets {
-    /// The byte range of the samples that are left.
+    /// The samples of the chunk that are left.
     data: Range<usize>,
+    further: DataChunks,
     coding: Coding,
     n_channels: u16,
     /// The number of frames that are left.
@@ -29,7 +30,17 @@ pub(super) struct Packets {
 }
 
 impl Packets {
-    pub(super) fn next(&mut self) -> Option<Step> {
+    pub(super) fn next(&mut self, file: &mut Reader) -> Option<Step> {
+        loop {
+            if let Some(packet) = self.packet() {
+                return Some(packet);
+            }
+            self.data = self.further.next(file)?.bytes;
+        }
+    }
+
+    /// The next packet of the chunk.
+    fn packet(&mut self) -> Option<Step> {
         let n_packet = self.coding.blocks.n_bytes * self.coding.blocks.per_packet();
         // An incomplete block at the end becomes a packet of its own.
         let n_whole = self.data.len() / self.coding.blocks.n_bytes * self.coding.blocks.n_bytes;
@@ -51,7 +62,8 @@ pub(super) fn read(file: &mut Reader) -> Result<(Sound, Packets), Undecodable> {
     let wave = riff::read(file)?;
     let Format { rate, n_channels, .. } = wave.format;
     let coding = Coding::of(&wave.format)?;
-    let mut n_frames = coding.n_frames(wave.data.len());
+    let data = Samples::count(wave.data.clone(), &coding, file);
+    let mut n_frames = data.n_frames;
     let n_exact = wave.n_frames.map(u64::from).filter(|_| coding.is_compressed());
     // The last block is padded, so the exact number of frames may be smaller by less than one block.
     if let Some(n) = n_exact.filter(|&n| n < n_frames && n_frames - n < coding.blocks.n_frames as u64) {
@@ -64,25 +76,46 @@ pub(super) fn read(file: &mut Reader) -> Result<(Sound, Packets), Undecodable> {
         blocks: Some(coding.blocks),
         n_lead: 0,
         n_frames,
-        warnings: warnings(&wave, &coding, n_frames),
+        warnings: data.warnings(rate, n_frames),
     };
-    Ok((sound, Packets { data: wave.data, coding, n_channels, n_frames }))
+    Ok((sound, Packets { data: 0..0, further: wave.data, coding, n_channels, n_frames }))
 }
 
-fn warnings(wave: &Wave, coding: &Coding, n_frames: u64) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let n_bytes = wave.data.len() as u64;
-    if let Some(n_declared) = wave.n_declared.filter(|&n| n > n_bytes) {
-        let rate = wave.format.rate;
-        let actual = seconds(n_frames, rate);
-        let declared = seconds(coding.n_frames(usize::try_from(n_declared).unwrap_or(usize::MAX)), rate);
-        warnings.push(truncation_warning(actual, declared));
+/// The samples of a file.
+#[derive(Default)]
+struct Samples {
+    n_frames: u64,
+    /// The frames that the headers declare.
+    n_declared: u64,
+    /// The bytes that are neither samples nor a chunk.
+    n_garbage: usize,
+}
+
+impl Samples {
+    fn count(mut chunks: DataChunks, coding: &Coding, file: &mut Reader) -> Self {
+        let mut samples = Self::default();
+        while let Some(Data { bytes, n_declared, n_garbage, .. }) = chunks.next(file) {
+            let n_frames = coding.n_frames(bytes.len());
+            let declared = |n: u64| coding.n_frames(usize::try_from(n).unwrap_or(usize::MAX));
+            samples.n_frames += n_frames;
+            samples.n_declared = samples.n_declared.saturating_add(n_declared.map_or(n_frames, declared));
+            samples.n_garbage += n_garbage;
+        }
+        samples
     }
-    if wave.n_garbage > 0 {
-        let n = wave.n_garbage;
-        warnings.push(format!("{n} bytes after the last sample are not sound and were skipped"));
+
+    /// The warnings about a file that has `n_frames` frames.
+    fn warnings(&self, rate: u32, n_frames: u64) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.n_declared > self.n_frames {
+            warnings.push(truncation_warning(seconds(n_frames, rate), seconds(self.n_declared, rate)));
+        }
+        if self.n_garbage > 0 {
+            let n = self.n_garbage;
+            warnings.push(format!("{n} bytes after the last sample are not sound and were skipped"));
+        }
+        warnings
     }
-    warnings
 }
 
 /// How the samples are coded.

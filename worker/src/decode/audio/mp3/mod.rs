@@ -8,7 +8,7 @@ use std::ops::Range;
 use symphonia::core::codecs::audio::well_known::CODEC_ID_MP3;
 
 use super::{
-    reader::Reader,
+    reader::{Position, Reader},
     sound::{Sound, Step, seconds, truncation_warning},
 };
 use crate::decode::undecodable::Undecodable;
@@ -18,7 +18,7 @@ use tag::Tag;
 /// An iterator over the frames of an mp3 file.
 #[derive(Debug, Clone)]
 pub(super) struct Packets {
-    at: usize,
+    at: Position,
     /// The first frame's header. Every further frame must belong to the same stream.
     first: Header,
     /// The number of frames so far. With `n_bytes`, it gives the amount of sound that a gap stands for.
@@ -39,15 +39,15 @@ struct FileEnd {
 
 impl Packets {
     pub(super) fn next(&mut self, file: &mut Reader) -> Option<Step> {
-        while self.at < file.len() {
-            if let Some(n) = tag::metadata(file, self.at) {
-                self.at += n;
+        while self.at.get() < file.len() {
+            if let Some(n) = tag::metadata(file, self.at.get()) {
+                self.at.pass_to(self.at.get() + n);
                 continue;
             }
             let Some((frame, header)) = self.frame(file) else {
                 return self.gap(file);
             };
-            self.at = frame.end;
+            self.at.pass_to(frame.end);
             if Tag::read(file.get(frame.clone()), &header).is_some() {
                 continue;
             }
@@ -64,8 +64,9 @@ impl Packets {
     /// A frame may have a broken header, and then a wrong length, if what follows it is not valid. Such a
     /// frame is accepted only if the next valid frame does not begin inside it.
     fn frame(&self, file: &mut Reader) -> Option<(Range<usize>, Header)> {
-        let header = header_at(file, self.at).filter(|h| h.is_same_stream(&self.first))?;
-        let frame = self.at..self.at + header.n_bytes;
+        let at = self.at.get();
+        let header = header_at(file, at).filter(|h| h.is_same_stream(&self.first))?;
+        let frame = at..at + header.n_bytes;
         if frame.end > file.len() {
             return None;
         }
@@ -77,7 +78,7 @@ impl Packets {
     /// The next position at which a frame of the stream begins that another one, metadata or the end of the
     /// file follows.
     fn resync(&self, file: &mut Reader) -> Option<usize> {
-        (self.at + 1..file.len()).find(|&at| {
+        (self.at.get() + 1..file.len()).find(|&at| {
             header_at(file, at).is_some_and(|header| {
                 header.is_same_stream(&self.first) && is_followed(file, at + header.n_bytes, &self.first)
             })
@@ -86,17 +87,18 @@ impl Packets {
 
     /// Skips bytes that are not a frame.
     fn gap(&mut self, file: &mut Reader) -> Option<Step> {
-        let n_rest = file.len() - self.at;
+        let at = self.at.get();
+        let n_rest = file.len() - at;
         let Some(next) = self.resync(file) else {
-            let header = header_at(file, self.at).filter(|h| h.is_same_stream(&self.first));
+            let header = header_at(file, at).filter(|h| h.is_same_stream(&self.first));
             self.ending.is_cut = header.is_some_and(|h| h.n_bytes > n_rest);
-            let is_padding = (self.at..file.len()).all(|at| file.head(at, 1) == [0]);
+            let is_padding = (at..file.len()).all(|at| file.head(at, 1) == [0]);
             self.ending.n_garbage = if self.ending.is_cut || is_padding { 0 } else { n_rest };
-            self.at = file.len();
+            self.at.pass_to(file.len());
             return None;
         };
-        let n_bytes = (next - self.at) as u64;
-        self.at = next;
+        let n_bytes = (next - at) as u64;
+        self.at.pass_to(next);
         // The gap begins where a frame should begin, so at least one frame is lost.
         let n_past = self.n_frames.max(1);
         let n_past_bytes = self.n_bytes.max(self.first.n_bytes as u64);
@@ -121,17 +123,19 @@ fn header_at(file: &mut Reader, at: usize) -> Option<Header> {
 
 /// Finds the first frame of an mp3 file, and counts the frames and samples of the whole file.
 pub(super) fn read(file: &mut Reader) -> Result<(Sound, Packets), Undecodable> {
-    let mut start = 0;
-    while let Some(n) = tag::metadata(file, start) {
-        start += n;
+    let mut start = Position::at(0);
+    while let Some(n) = tag::metadata(file, start.get()) {
+        start.pass_to(start.get() + n);
     }
+    let start = start.get();
     let Some(at) = (start..file.len()).find(|&at| begins(file, at)) else {
         return Err(no_frame());
     };
     let first = header_at(file, at).ok_or_else(no_frame)?;
     let frame = file.head(at, first.n_bytes);
     let tag = if frame.len() == first.n_bytes { Tag::read(frame, &first) } else { None };
-    let packets = Packets { at, first, n_frames: 0, n_bytes: 0, ending: FileEnd::default() };
+    let packets =
+        Packets { at: Position::at(at), first, n_frames: 0, n_bytes: 0, ending: FileEnd::default() };
     let (n_samples, n_frames, ending) = count(packets.clone(), file);
 
     let mut warnings = Vec::new();

@@ -67,6 +67,35 @@ fn a_wav_with_wrong_lengths_in_its_headers_decodes() {
 }
 
 #[test]
+fn the_data_chunks_of_a_wav_are_one_sound() {
+    const KIND: Format = (1, 1, 16_000, 16);
+    let data = samples(KIND);
+    let (start, end) = data.split_at(10_000);
+    let list = chunk(b"LIST", b"INFOISFT\x05\0\0\0chirp\0");
+    for (name, bytes) in [
+        ("two.wav", riff(&[format(KIND), chunk(b"data", start), chunk(b"data", end)])),
+        ("list between.wav", riff(&[format(KIND), chunk(b"data", start), list, chunk(b"data", end)])),
+        (
+            "empty ones.wav",
+            riff(
+                &[[format(KIND)].as_slice(), &vec![chunk(b"data", b""); 9], &[chunk(b"data", &data)]]
+                    .concat(),
+            ),
+        ),
+    ] {
+        assert_eq!(assert_chirp(name, bytes, 0.9999), [""; 0], "{name}");
+    }
+    let n = u32::try_from(end.len()).unwrap();
+    let cut = riff(&[format(KIND), chunk(b"data", start), chunk_declaring(b"data", n + 32_000, end)]);
+    let decoded = decode("cut.wav", cut).unwrap();
+    assert_eq!(decoded.samples.len(), 12_000);
+    assert_eq!(
+        decoded.warnings,
+        ["the file is cut off: it has 0.750 s of sound, but its header says 1.750 s"]
+    );
+}
+
+#[test]
 fn a_file_that_is_cut_off_decodes_up_to_the_cut() {
     for name in ["ms-adpcm.wav", "ima-adpcm-stereo.wav", "extensible-24bit.wav", "mono-22k-vbr.mp3"] {
         let mut bytes = fixture(name);
