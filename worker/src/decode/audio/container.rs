@@ -34,6 +34,7 @@ use symphonia::{
 };
 
 use super::{
+    allowance::Allowance,
     decoder::unsupported,
     mixer::Mixer,
     opus::{self, Opus},
@@ -80,6 +81,7 @@ struct TrackPackets {
     reader: Box<dyn FormatReader>,
     /// Each packet is a part of the file.
     part: Part,
+    allowance: Allowance,
     track: u32,
     time_base: TimeBase,
     parameters: AudioCodecParameters,
@@ -117,9 +119,13 @@ struct PcmFormat {
 
 impl Container {
     /// Opens a file. Checks that a packet can be decoded, and that the whole file is within the limits.
-    pub(super) fn open(content: &Content, limits: &AudioLimits) -> Result<(Sound, Self), Undecodable> {
-        let Scan { shape, n_frames } = Scan::of(TrackPackets::open(content)?, limits)?;
-        let packets = TrackPackets::open(content)?;
+    pub(super) fn open(
+        content: &Content,
+        limits: &AudioLimits,
+        allowance: &Allowance,
+    ) -> Result<(Sound, Self), Undecodable> {
+        let Scan { shape, n_frames } = Scan::of(TrackPackets::open(content, allowance)?, limits)?;
+        let packets = TrackPackets::open(content, allowance)?;
         let codec = packets.codec()?;
         let sound = Sound {
             codec: packets.parameters.codec,
@@ -184,9 +190,9 @@ impl Container {
 }
 
 impl TrackPackets {
-    fn open(content: &Content) -> Result<Self, Undecodable> {
+    fn open(content: &Content, allowance: &Allowance) -> Result<Self, Undecodable> {
         let part = Part::default();
-        let file = ContentSource::new(content.clone(), part.clone());
+        let file = ContentSource::new(content.clone(), part.clone(), allowance.clone());
         let start = content.start(4);
         // If the reader of Ogg can seek, it looks for the last page first, and fails if the file is cut off.
         let source: Box<dyn MediaSource> =
@@ -211,6 +217,7 @@ impl TrackPackets {
             parameters,
             delay,
             part,
+            allowance: allowance.clone(),
             may_just_end: start == EBML,
             error: None,
         })
@@ -218,7 +225,7 @@ impl TrackPackets {
 
     /// The next packet of the track. `None` at the end, and where the file cannot be read further.
     fn next(&mut self) -> Option<Packet> {
-        while self.error.is_none() {
+        while self.error.is_none() && self.allowance.step() {
             self.part.next();
             let packet = guarded("packets", || self.reader.next_packet());
             match packet.unwrap_or(Err(Error::DecodeError("the file is damaged"))) {

@@ -3,6 +3,7 @@
 //! This module reads mp3 and wav files itself, from the bytes of the file. So a broken frame becomes silence of the
 //! same length, and wrong lengths in headers do no harm. Symphonia reads the other formats, and has the codecs.
 
+mod allowance;
 mod container;
 mod decoder;
 mod mixer;
@@ -17,13 +18,18 @@ mod source;
 mod tests;
 mod wav;
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use akhar_jobs::MediaType;
 
+pub(crate) use allowance::Pace;
 pub(crate) use sound::AudioLimits;
 
 use super::{job_file::JobFile, undecodable::Undecodable};
+use allowance::{Allowance, Unpaced};
 use mixer::Mixer;
 use resample::Resampler;
 use sound::{Chunk, RATE, seconds};
@@ -42,6 +48,7 @@ pub(crate) fn certain_type(bytes: &[u8]) -> Option<MediaType> {
 /// An opened audio file, which gives its sound as 16 kHz mono in pieces of one second.
 pub(crate) struct Audio {
     source: Source,
+    allowance: Allowance,
     mixer: Mixer,
     resampler: Resampler,
     rate: u32,
@@ -83,7 +90,21 @@ impl Audio {
         limits: &AudioLimits,
         channel: Option<usize>,
     ) -> Result<Self, Undecodable> {
-        let (sound, source) = Source::open(file, limits)?;
+        Self::open_at(&(Arc::new(Unpaced) as Arc<dyn Pace>), file, limits, channel)
+    }
+
+    /// Like [`Self::open`], at this pace.
+    pub(crate) fn open_at(
+        pace: &Arc<dyn Pace>,
+        file: JobFile,
+        limits: &AudioLimits,
+        channel: Option<usize>,
+    ) -> Result<Self, Undecodable> {
+        let allowance = Allowance::new(file.content.len(), pace.clone());
+        let opened = Source::open(file, limits, &allowance);
+        allowance.check()?;
+        let (sound, source) = opened?;
+        pace.lasts(seconds(sound.n_frames, sound.rate));
         let n_left = match &source {
             Source::Frames { .. } => sound.n_frames,
             // The times of packets need not be exact, so the sound may be a little longer.
@@ -91,6 +112,7 @@ impl Audio {
         };
         Ok(Self {
             source,
+            allowance,
             mixer: Mixer::of_channel(channel),
             resampler: Resampler::new(sound.rate)?,
             rate: sound.rate,
@@ -113,6 +135,7 @@ impl Audio {
     pub(crate) fn next(&mut self) -> Result<Option<Vec<f32>>, Undecodable> {
         while !self.is_over && self.ready.len() < PIECE {
             self.advance()?;
+            self.allowance.check()?;
         }
         let n = self.ready.len().min(PIECE);
         self.n_given += n as u64;
@@ -149,17 +172,19 @@ impl Audio {
     fn advance(&mut self) -> Result<(), Undecodable> {
         self.mono.clear();
         if self.n_silent > 0 {
+            self.allowance.look();
             let n = usize::try_from(self.n_silent).unwrap_or(PIECE).min(PIECE);
             self.n_silent -= n as u64;
             self.mono.resize(n, 0.0);
         } else {
+            self.allowance.step();
             match self.source.next(&mut self.mixer, &mut self.mono)? {
                 Chunk::Sound { is_whole } => {
                     self.losses.n_packets += 1;
                     self.losses.n_broken += u64::from(!is_whole);
                 }
                 Chunk::Lost { n_frames } => {
-                    self.n_silent = n_frames;
+                    self.n_silent = n_frames.min(self.n_lead.saturating_add(self.n_left));
                     self.losses.missing += n_frames;
                     return Ok(());
                 }

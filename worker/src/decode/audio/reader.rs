@@ -11,6 +11,7 @@ use std::{
 
 use symphonia::core::io::MediaSource;
 
+use super::allowance::Allowance;
 use crate::decode::job_file::Content;
 
 /// How much of a file on disk is read at a time.
@@ -19,17 +20,18 @@ const WINDOW: usize = 64 * 1024;
 const BACK: usize = WINDOW / 8;
 
 /// Gives parts of a file as slices. It is made to be read from its beginning to its end, with small steps back.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Reader {
     content: Content,
+    allowance: Allowance,
     /// The part of a file on disk that was read last, and where it begins.
     window: Vec<u8>,
     window_at: usize,
 }
 
 impl Reader {
-    pub(super) fn new(content: Content) -> Self {
-        Self { content, window: Vec::new(), window_at: 0 }
+    pub(super) fn new(content: Content, allowance: Allowance) -> Self {
+        Self { content, allowance, window: Vec::new(), window_at: 0 }
     }
 
     /// The number of bytes of the file.
@@ -37,10 +39,13 @@ impl Reader {
         self.content.len()
     }
 
-    /// The bytes in this range, as far as the file has them.
+    /// The bytes in this range, as far as the file has them. None, if the file may not be read any more.
     pub(super) fn get(&mut self, range: Range<usize>) -> &[u8] {
         let end = range.end.min(self.len());
         let start = range.start.min(end);
+        if !self.allowance.read(end - start) {
+            return &[];
+        }
         if let Content::Memory(bytes) = &self.content {
             return &bytes[start..end];
         }
@@ -85,11 +90,11 @@ impl Position {
 const MAX_PART: usize = 16 * 1024 * 1024;
 
 /// A file for the readers of symphonia. They get no more of it at a time than the largest part of a real one has.
-#[derive(Debug)]
 pub(super) struct ContentSource {
     content: Content,
     at: usize,
     part: Part,
+    allowance: Allowance,
 }
 
 /// How much of a file was read for one part of it.
@@ -104,8 +109,8 @@ impl Part {
 }
 
 impl ContentSource {
-    pub(super) fn new(content: Content, part: Part) -> Self {
-        Self { content, at: 0, part }
+    pub(super) fn new(content: Content, part: Part, allowance: Allowance) -> Self {
+        Self { content, at: 0, part, allowance }
     }
 }
 
@@ -116,6 +121,9 @@ impl Read for ContentSource {
         if self.part.0.fetch_add(n, Ordering::Relaxed) > MAX_PART {
             let detail = "a part of the file is larger than 16 MiB";
             return Err(io::Error::new(ErrorKind::InvalidData, detail));
+        }
+        if !self.allowance.read(n) {
+            return Err(io::Error::from(ErrorKind::QuotaExceeded));
         }
         Ok(n)
     }
@@ -149,7 +157,7 @@ pub(super) mod tests {
 
     use proptest::prelude::*;
 
-    use super::*;
+    use super::{super::allowance::tests::unpaced, *};
 
     /// A file on disk with these bytes.
     pub(in crate::decode::audio) fn on_disk(bytes: &[u8]) -> Content {
@@ -165,8 +173,8 @@ pub(super) mod tests {
             ranges in prop::collection::vec((0..4 * WINDOW, 0..2 * WINDOW), 1..20),
         ) {
             let bytes: Vec<u8> = (0..n).map(|n| n.to_le_bytes()[0] ^ n.to_le_bytes()[1]).collect();
-            let mut disk = Reader::new(on_disk(&bytes));
-            let mut memory = Reader::new(Content::Memory(bytes.into()));
+            let mut disk = Reader::new(on_disk(&bytes), unpaced(1 << 20));
+            let mut memory = Reader::new(Content::Memory(bytes.into()), unpaced(1 << 20));
             prop_assert_eq!(disk.len(), memory.len());
             for (at, n) in ranges {
                 prop_assert_eq!(disk.head(at, n), memory.head(at, n));
@@ -178,7 +186,7 @@ pub(super) mod tests {
     fn a_part_of_a_file_that_is_too_large_is_not_read() {
         let content = Content::Memory(vec![0; MAX_PART + 2 * WINDOW].into());
         let part = Part::default();
-        let mut source = ContentSource::new(content, part.clone());
+        let mut source = ContentSource::new(content, part.clone(), unpaced(MAX_PART));
         assert!(source.read_to_end(&mut Vec::new()).is_err());
         part.next();
         source.seek(SeekFrom::Start(100)).unwrap();

@@ -3,6 +3,7 @@
 use akhar_jobs::MediaType;
 
 use super::{
+    allowance::Allowance,
     container::Container,
     decoder::PacketDecoder,
     mixer::Mixer,
@@ -42,8 +43,9 @@ impl Source {
     pub(super) fn open(
         JobFile { media_type, content }: JobFile,
         limits: &AudioLimits,
+        allowance: &Allowance,
     ) -> Result<(Sound, Self), Undecodable> {
-        let mut file = Reader::new(content.clone());
+        let mut file = Reader::new(content.clone(), allowance.clone());
         let (sound, packets) = match media_type {
             MediaType::Mp3 => {
                 let (sound, packets) = mp3::read(&mut file)?;
@@ -54,7 +56,7 @@ impl Source {
                 (sound, Packets::Wav(packets))
             }
             MediaType::Flac | MediaType::Ogg | MediaType::Mp4 | MediaType::WebM => {
-                let (sound, container) = Container::open(&content, limits)?;
+                let (sound, container) = Container::open(&content, limits, allowance)?;
                 return Ok((sound, Self::Container(container)));
             }
             other @ (MediaType::Png | MediaType::Jpeg) => {
@@ -63,7 +65,7 @@ impl Source {
             }
         };
         sound.check(limits)?;
-        check_decodable(&sound, packets.clone(), &mut file)?;
+        check_decodable(&sound, packets.clone(), &mut file, allowance)?;
         let decoder = PacketDecoder::new(&sound)?;
         Ok((sound, Self::Frames { file, packets, decoder }))
     }
@@ -97,10 +99,17 @@ impl Source {
 }
 
 /// Checks that at least one packet of the file can be decoded.
-fn check_decodable(sound: &Sound, mut packets: Packets, file: &mut Reader) -> Result<(), Undecodable> {
+fn check_decodable(
+    sound: &Sound,
+    mut packets: Packets,
+    file: &mut Reader,
+    allowance: &Allowance,
+) -> Result<(), Undecodable> {
     let mut decoder = PacketDecoder::new(sound)?;
     let mut mono = Vec::new();
-    while let Some(step) = packets.next(file) {
+    while allowance.step()
+        && let Some(step) = packets.next(file)
+    {
         if let Step::Packet { bytes: packet, n_frames, n_channels } = step {
             mono.clear();
             if decoder.decode(file.get(packet), n_frames, n_channels, &mut Mixer::default(), &mut mono)? {

@@ -63,7 +63,7 @@ pub(super) fn read(file: &mut Reader) -> Result<(Sound, Packets), Undecodable> {
     let Format { rate, n_channels, .. } = wave.format;
     let coding = Coding::of(&wave.format)?;
     let data = Samples::count(wave.data.clone(), &coding, file);
-    let mut n_frames = data.n_frames;
+    let mut n_frames = data.frames;
     let n_exact = wave.n_frames.map(u64::from).filter(|_| coding.is_compressed());
     // The last block is padded, so the exact number of frames may be smaller by less than one block.
     if let Some(n) = n_exact.filter(|&n| n < n_frames && n_frames - n < coding.blocks.n_frames as u64) {
@@ -84,11 +84,11 @@ pub(super) fn read(file: &mut Reader) -> Result<(Sound, Packets), Undecodable> {
 /// The samples of a file.
 #[derive(Default)]
 struct Samples {
-    n_frames: u64,
+    frames: u64,
     /// The frames that the headers declare.
-    n_declared: u64,
+    declared: u64,
     /// The bytes that are neither samples nor a chunk.
-    n_garbage: usize,
+    garbage: usize,
 }
 
 impl Samples {
@@ -97,9 +97,9 @@ impl Samples {
         while let Some(Data { bytes, n_declared, n_garbage, .. }) = chunks.next(file) {
             let n_frames = coding.n_frames(bytes.len());
             let declared = |n: u64| coding.n_frames(usize::try_from(n).unwrap_or(usize::MAX));
-            samples.n_frames += n_frames;
-            samples.n_declared = samples.n_declared.saturating_add(n_declared.map_or(n_frames, declared));
-            samples.n_garbage += n_garbage;
+            samples.frames += n_frames;
+            samples.declared = samples.declared.saturating_add(n_declared.map_or(n_frames, declared));
+            samples.garbage += n_garbage;
         }
         samples
     }
@@ -107,11 +107,11 @@ impl Samples {
     /// The warnings about a file that has `n_frames` frames.
     fn warnings(&self, rate: u32, n_frames: u64) -> Vec<String> {
         let mut warnings = Vec::new();
-        if self.n_declared > self.n_frames {
-            warnings.push(truncation_warning(seconds(n_frames, rate), seconds(self.n_declared, rate)));
+        if self.declared > self.frames {
+            warnings.push(truncation_warning(seconds(n_frames, rate), seconds(self.declared, rate)));
         }
-        if self.n_garbage > 0 {
-            let n = self.n_garbage;
+        if self.garbage > 0 {
+            let n = self.garbage;
             warnings.push(format!("{n} bytes after the last sample are not sound and were skipped"));
         }
         warnings

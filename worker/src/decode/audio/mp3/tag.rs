@@ -77,10 +77,10 @@ pub(super) fn metadata(file: &mut Reader, at: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decode::job_file::Content;
+    use crate::decode::{audio::allowance::tests::unpaced, job_file::Content};
 
     fn metadata(bytes: &[u8]) -> Option<usize> {
-        super::metadata(&mut Reader::new(Content::Memory(bytes.to_vec().into())), 0)
+        super::metadata(&mut Reader::new(Content::Memory(bytes.to_vec().into()), unpaced(bytes.len())), 0)
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod containers;
 mod damaged;
 mod formats;
 mod limits;
+mod mutated;
 mod random_bytes;
 mod wav_file;
 
