@@ -32,8 +32,10 @@ pub enum WorkerError {
     /// The operating system did not start a thread for a model.
     #[error("cannot start the thread that runs a model: {0}")]
     Thread(std::io::Error),
-    /// A model does not answer any more.
-    #[error("a model does not answer any more: its line in the log names it; start the worker again")]
+    /// A model does not answer any more, or a thread that decodes a recording does not go on.
+    #[error(
+        "a model or a decoder does not answer any more: its line in the log names it; start the worker again"
+    )]
     Stuck,
     /// The address for metrics cannot be used.
     #[error(transparent)]

@@ -109,6 +109,11 @@ impl<T> FairQueue<T> {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.accounts.iter().map(|account| account.waiting.len()).sum()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.accounts.iter().all(OfAccount::is_empty)
     }

@@ -2,6 +2,7 @@
 //! job's outcome. Over HTTP, it only fetches recordings from the URLs that callers give.
 
 mod decode;
+mod decoding;
 mod delivery;
 mod engine;
 mod error;
@@ -58,8 +59,8 @@ use models::Models;
 /// # Errors
 ///
 /// When the manifests, ONNX Runtime or the models cannot be loaded, the models do not fit in memory, or the
-/// first heartbeat cannot be written to the database. Later, when a model does not answer any more; then other workers take
-/// over the jobs of this one.
+/// first heartbeat cannot be written to the database. Later, when a model or a thread that decodes a recording does not go on any
+/// more; then other workers take over the jobs of this one.
 pub async fn run(
     config: &Config,
     live: LiveConfig,
@@ -112,9 +113,16 @@ pub async fn run(
     helpers.spawn(attempt_dropped(dropped, attempts));
     tracing::info!(worker = %name, "worker ready");
     ready();
-    tokio::select! {
-        () = shutdown.soft.cancelled() => (),
+    let is_stuck = tokio::select! {
+        () = shutdown.soft.cancelled() => false,
         () = stuck.cancelled() => return Err(WorkerError::Stuck),
+        () = models.decoding_turns().stuck() => true,
+    };
+    if is_stuck {
+        // Its job has ended, so the jobs beside it go back to their queues as they do when a worker stops.
+        tracing::error!("a thread that decodes a recording does not go on: ending this worker");
+        let shutdown = shutdown.clone();
+        tokio::spawn(async move { shutdown.give_up().await });
     }
     helpers.close();
     tokio::select! {
@@ -134,7 +142,7 @@ pub async fn run(
         tracing::warn!(error, "could not remove this worker from the list of workers: a sweeper will do it");
     }
     exports.finish().await;
-    Ok(())
+    if is_stuck { Err(WorkerError::Stuck) } else { Ok(()) }
 }
 
 /// Wakes the consumers whenever Postgres announces queued jobs, until a soft shutdown.

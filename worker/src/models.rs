@@ -15,6 +15,7 @@ use parking_lot::RwLock;
 use tokio::time::MissedTickBehavior;
 
 use crate::{
+    decoding::DecodingTurns,
     error::WorkerError,
     operations::{Pipeline, translation, written},
 };
@@ -27,6 +28,8 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 pub(crate) struct Models {
     runtime: Runtime,
     config: Config,
+    /// Of all pipelines.
+    turns: DecodingTurns,
     current: RwLock<Loaded>,
 }
 
@@ -53,9 +56,10 @@ impl Models {
         blocking(move || {
             let runtime = runtime(&config)?;
             let registry = Registry::open(&config.models_dir)?;
-            let loaded = open(&runtime, &registry, &config)?;
+            let turns = DecodingTurns::of_all_cores();
+            let loaded = open(&runtime, &registry, &config, turns.clone())?;
             export_info(&loaded.models, true);
-            Ok((Self { runtime, config, current: RwLock::new(loaded) }, registry))
+            Ok((Self { runtime, config, turns, current: RwLock::new(loaded) }, registry))
         })
         .await
     }
@@ -63,6 +67,11 @@ impl Models {
     /// The pipeline for a job that starts now.
     pub(crate) fn pipeline(&self) -> Arc<Pipeline> {
         self.current.read().pipeline.clone()
+    }
+
+    /// The turns of the threads that decode recordings.
+    pub(crate) fn decoding_turns(&self) -> &DecodingTurns {
+        &self.turns
     }
 
     /// The models that are loaded.
@@ -93,7 +102,8 @@ impl Models {
             let runtime = self.runtime.clone();
             let config = self.config.clone();
             let registry = chosen.clone();
-            match blocking(move || open(&runtime, &registry, &config)).await {
+            let turns = self.turns.clone();
+            match blocking(move || open(&runtime, &registry, &config, turns)).await {
                 Ok(loaded) => {
                     let former = mem::replace(&mut *self.current.write(), loaded);
                     export_info(&former.models, false);
@@ -108,7 +118,12 @@ impl Models {
     }
 }
 
-fn open(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Loaded, WorkerError> {
+fn open(
+    runtime: &Runtime,
+    registry: &Registry,
+    config: &Config,
+    turns: DecodingTurns,
+) -> Result<Loaded, WorkerError> {
     check_memory(registry, config)?;
     let models = uses().into_iter().map(|(operation, language)| {
         let manifest = registry.serving(operation, language)?;
@@ -120,7 +135,7 @@ fn open(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Loade
         })
     });
     let models = models.collect::<Result<_, RegistryError>>()?;
-    Ok(Loaded { pipeline: Arc::new(Pipeline::load(runtime, registry, config)?), models })
+    Ok(Loaded { pipeline: Arc::new(Pipeline::load(runtime, registry, config, turns)?), models })
 }
 
 /// Exports that these models are in use, or that they are no longer.

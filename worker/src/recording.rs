@@ -4,7 +4,7 @@ use akhar_jobs::MediaType;
 use bytes::Bytes;
 
 use crate::decode::{
-    audio::{Audio, AudioLimits, certain_type},
+    audio::{Audio, AudioLimits, Channels, certain_type},
     job_file::{Content, JobFile},
     undecodable::Undecodable,
 };
@@ -26,7 +26,8 @@ impl Recording {
         let media_type = certain.unwrap_or(MediaType::Mp3);
         let limits = AudioLimits { max_seconds: MAX_SECONDS, ..AudioLimits::default() };
         let file = JobFile { media_type, content: Content::Memory(bytes) };
-        Audio::open(file, &limits, channel).map(Self).map_err(|error| {
+        let channels = channel.map_or(Channels::Mixed, Channels::One);
+        Audio::open(file, &limits, channels).map(Self).map_err(|error| {
             if certain.is_some() || error.code != "undecodable" {
                 return error;
             }
@@ -47,7 +48,7 @@ impl Recording {
 
     /// The next second of sound, with samples from -1 to 1. The last one may be shorter. `None` at the end.
     pub fn next_second(&mut self) -> Result<Option<Vec<f32>>, Undecodable> {
-        self.0.next()
+        Ok(self.0.next()?.and_then(|mut tracks| tracks.pop()))
     }
 
     /// What is unusual about the file, such as frames that are broken. Complete at the end.

@@ -13,7 +13,7 @@ pub struct Undecodable {
 }
 
 impl Undecodable {
-    pub(super) fn new(code: &'static str, detail: impl Into<String>) -> Self {
+    pub(crate) fn new(code: &'static str, detail: impl Into<String>) -> Self {
         Self { code, detail: detail.into() }
     }
 }

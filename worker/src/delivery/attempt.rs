@@ -38,7 +38,7 @@ use crate::{
     decode::job_file::JobFile,
     fair_queue::Requester,
     models::Models,
-    operations::{Pipeline, Progress},
+    operations::{OperationError, Pipeline, Progress},
 };
 
 /// The shortest time between two writes of a job's progress.
@@ -79,8 +79,8 @@ enum AttemptResult {
     Failed(&'static str, String),
     /// The store of uploads did not answer, which is not the job's fault. The text gives the cause, for operators.
     Unread(String),
-    /// The attempt failed, and so would every other. The text gives the cause, for operators.
-    FailedForGood(String),
+    /// The attempt failed, and so would every other. The code and the text give the cause, for operators.
+    FailedForGood(&'static str, String),
 }
 
 /// A job that is about to run.
@@ -127,6 +127,15 @@ fn of_field(outcome: Outcome, field: Option<&str>) -> Outcome {
     }
 }
 
+/// The result of an attempt whose operation failed. A recording with which a decoder does not go on would stop one worker after
+/// another.
+fn failed(error: &OperationError) -> AttemptResult {
+    match error {
+        OperationError::DecoderStuck => AttemptResult::FailedForGood("decoder-stuck", error.to_string()),
+        _ => AttemptResult::Failed("error", error.to_string()),
+    }
+}
+
 fn rejected(code: &str, detail: String) -> AttemptResult {
     AttemptResult::Outcome(Outcome::rejected("url", code, detail), Timing::default())
 }
@@ -151,13 +160,15 @@ impl Work {
                 },
                 None => match fetch(&uploads, upload, || progress.send_modify(|_| ())).await {
                     Ok(file) => file,
-                    Err(UploadError::Lost(error)) => return AttemptResult::FailedForGood(error),
+                    Err(UploadError::Lost(error)) => {
+                        return AttemptResult::FailedForGood("upload-lost", error);
+                    }
                     Err(UploadError::Unavailable(error)) => return AttemptResult::Unread(error),
                 },
             };
             match pipeline.work((requester, job), &parameters, file, &progress).await {
                 Ok((outcome, timing)) => AttemptResult::Outcome(of_field(outcome, field), timing),
-                Err(error) => AttemptResult::Failed("error", error.to_string()),
+                Err(error) => failed(&error),
             }
         };
         let began = match in_steps(timeout, steps, work).await {
@@ -281,8 +292,8 @@ impl Attempts {
                 let has_ended = self.end(ending).await;
                 report.ended(has_ended, &kept, timing);
             }
-            AttemptResult::FailedForGood(error) => {
-                self.give_up(fence, may_have_webhook, &report, "upload-lost", error).await;
+            AttemptResult::FailedForGood(code, error) => {
+                self.give_up(fence, may_have_webhook, &report, code, error).await;
             }
             AttemptResult::Unread(error) => self.try_again(fence, &report, UNREAD, error, false).await,
             AttemptResult::Failed(code, error) if claimed.is_last_attempt => {
@@ -374,6 +385,13 @@ mod tests {
     use super::*;
 
     const LIMIT: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_recording_with_which_a_decoder_does_not_go_on_is_not_tried_again() {
+        let result = failed(&OperationError::DecoderStuck);
+        assert!(matches!(result, AttemptResult::FailedForGood("decoder-stuck", _)));
+        assert!(matches!(failed(&OperationError::Decoder), AttemptResult::Failed("error", _)));
+    }
 
     #[tokio::test(start_paused = true)]
     async fn an_attempt_has_the_time_limit_for_each_of_its_steps() {

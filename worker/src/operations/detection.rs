@@ -16,7 +16,11 @@ use super::{
     preparation::{Prepared, prepare},
 };
 use crate::{
-    decode::{audio::AudioLimits, job_file::JobFile},
+    decode::{
+        audio::{AudioLimits, Channels},
+        job_file::JobFile,
+    },
+    decoding::DecodingTurns,
     fair_queue::Turn,
 };
 
@@ -38,18 +42,20 @@ struct Read {
     spent: Recognising,
 }
 
-/// Detects the language of a recording, whose channels are mixed. `turn` gives the turn of a window, by its cost. A recording that cannot be decoded has none.
+/// Detects the language of a recording, whose channels are mixed. `turn` gives the turn of a window, by its cost. Calls `step` while decoding goes on. A recording that cannot be decoded has none.
 pub(super) async fn detect(
     engines: &HashMap<Language, LanguageEngine>,
     parameters: &SpeechParameters,
     file: &JobFile,
     limits: &AudioLimits,
-    turn: impl Fn(u64) -> Turn,
+    (turns, turn): (&DecodingTurns, impl Fn(u64) -> Turn),
+    step: impl Fn(),
     spent: &mut Recognising,
 ) -> Result<Detected, OperationError> {
     let turn = &turn;
     let readings = engines.iter().map(async |(&language, engine)| {
-        let read = read(engine, (language, parameters), file.clone(), limits.clone(), turn).await?;
+        let file = (file.clone(), limits.clone());
+        let read = read(engine, (language, parameters), file, (turns, turn), &step).await?;
         Ok::<_, OperationError>((language, read))
     });
     let mut detected = Detected::default();
@@ -80,18 +86,19 @@ pub(super) async fn detect(
 async fn read(
     engine: &LanguageEngine,
     (language, parameters): (Language, &SpeechParameters),
-    file: JobFile,
-    limits: AudioLimits,
-    turn: impl Fn(u64) -> Turn,
+    file: (JobFile, AudioLimits),
+    (turns, turn): (&DecodingTurns, impl Fn(u64) -> Turn),
+    step: impl Fn(),
 ) -> Result<Read, OperationError> {
     let (terms, _) = engine.terms(&parameters.keyterms);
-    let mut prepared = prepare(file, limits, engine.front_end.clone(), engine.clock, None)
-        .map_err(OperationError::Thread)?;
+    let opened = prepare(file, Channels::Mixed, engine.input(), (turns, turn(1)), &step).await?;
+    let mut track = opened.ok().and_then(|mut tracks| tracks.pop());
     let mut transcripts = VecDeque::new();
     let mut spent = Recognising::default();
     let mut n_samples = 0;
     while n_samples < ENOUGH_SAMPLES
-        && let Some(Prepared::Window(window, features)) = prepared.recv().await
+        && let Some(track) = &mut track
+        && let Prepared::Window(window, features) = track.next(&step).await?
     {
         n_samples += window.samples.len();
         let input = SpeechInput { features, language, terms: terms.clone() };

@@ -23,6 +23,8 @@ pub(crate) enum OperationError {
     Thread(#[source] io::Error),
     #[error("the thread that decodes the recording panicked")]
     Decoder,
+    #[error("the thread that decodes the recording does not go on")]
+    DecoderStuck,
     #[error("the thread that searches for the transcript panicked")]
     Search,
 }

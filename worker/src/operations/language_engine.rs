@@ -50,7 +50,7 @@ impl SpeechInput {
 #[derive(Clone)]
 pub(super) struct LanguageEngine {
     pub(super) engine: Arc<Engine<Recogniser>>,
-    pub(super) front_end: Arc<dyn FrontEnd>,
+    front_end: Arc<dyn FrontEnd>,
     pub(super) clock: Clock,
     pub(super) confidence: Option<Confidence>,
     /// The letters that key terms may have.
@@ -109,6 +109,11 @@ impl LanguageEngine {
         }
         let engine = Arc::new(engines::start_copies(manifest, copies, BATCHES)?);
         Ok(Self { engine, front_end, clock, confidence: manifest.confidence, alphabet })
+    }
+
+    /// How the input of the model is prepared.
+    pub(super) fn input(&self) -> (Arc<dyn FrontEnd>, Clock) {
+        (self.front_end.clone(), self.clock)
     }
 
     /// The terms that the model can prefer, and a warning about the others.

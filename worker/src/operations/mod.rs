@@ -21,6 +21,7 @@ pub(crate) mod translation;
 mod utterance;
 pub(crate) mod written;
 
+pub(crate) use error::OperationError;
 pub(crate) use pipeline::Pipeline;
 pub(crate) use progress::Progress;
 pub use recognition::classifier_input;

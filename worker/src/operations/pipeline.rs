@@ -20,6 +20,7 @@ use crate::{
         image::{ImageDecoding, MAX_PIXELS},
         job_file::JobFile,
     },
+    decoding::DecodingTurns,
     engine::RunningModel,
     error::WorkerError,
     fair_queue::Requester,
@@ -36,7 +37,12 @@ pub(crate) struct Pipeline {
 
 impl Pipeline {
     /// Loads the models of every operation and warms them up. Blocks the thread.
-    pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
+    pub(crate) fn load(
+        runtime: &Runtime,
+        registry: &Registry,
+        config: &Config,
+        turns: DecodingTurns,
+    ) -> Result<Self, WorkerError> {
         let images = ImageDecoding::new(MAX_PIXELS);
         let recognition = |operation: Operation| {
             RecognitionOperation::load(operation, runtime, registry, images.clone(), config)
@@ -45,8 +51,10 @@ impl Pipeline {
             letters: recognition(Operation::AlphabetRecognition)?,
             digits: recognition(Operation::DigitRecognition)?,
             handwriting: HandwritingOperation::load(runtime, registry, config)?,
-            speech: low_priority::run("loads speech", || SpeechOperation::load(runtime, registry, config))
-                .map_err(WorkerError::Thread)??,
+            speech: low_priority::run("loads speech", || {
+                SpeechOperation::load(runtime, registry, config, turns)
+            })
+            .map_err(WorkerError::Thread)??,
         })
     }
 

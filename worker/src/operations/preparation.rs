@@ -1,7 +1,8 @@
-//! Prepares a recording for a speech model: a file comes in; windows of its sound with their features go out, one by one.
+//! Prepares a recording for a speech model: a file comes in; windows of its sound with their features go out, one by one, of
+//! each channel that is read by itself.
 
 use std::{
-    io,
+    iter,
     ops::AddAssign,
     sync::Arc,
     time::{Duration, Instant},
@@ -9,25 +10,34 @@ use std::{
 
 use akhar_inference::speech::{Chunker, Clock, FrontEnd, Window, features::Features};
 use akhar_platform::telemetry::traces;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
+use super::error::OperationError;
 use crate::{
     decode::{
-        audio::{Audio, AudioLimits},
+        audio::{Audio, AudioLimits, Channels, Pace},
         job_file::JobFile,
         undecodable::Undecodable,
     },
+    decoding::{Decoding, DecodingPace, DecodingTurns},
+    fair_queue::Turn,
     low_priority,
 };
 
 /// How many prepared windows may wait for the model while the decoding thread goes on.
 const MAX_PREPARED: usize = 1;
 
-/// A message from the decoding thread: first the windows, ready for the model, then how decoding ended.
+/// A message from the decoding thread about one track: first the windows, ready for the model, then how decoding ended.
 pub(super) enum Prepared {
     Window(Window, Features),
-    End { seconds: f64, warnings: Vec<String>, preparing: Preparing },
-    Undecodable(Undecodable, Preparing),
+    Last(Last, Preparing),
+}
+
+/// How decoding ended.
+#[derive(Clone)]
+pub(super) enum Last {
+    End { seconds: f64, warnings: Vec<String> },
+    Undecodable(Undecodable),
 }
 
 /// The time spent before the model runs.
@@ -55,64 +65,138 @@ impl Preparing {
     }
 }
 
-/// Decodes a recording, or one channel of it, into windows on a thread of its own. The thread ends early when the receiver is dropped.
-pub(super) fn prepare(
+/// How opening a recording ended.
+pub(super) type Opened = Result<Vec<Track>, (Undecodable, Preparing)>;
+
+/// What is read of a recording: one channel, or all of them mixed.
+pub(super) struct Track {
+    windows: mpsc::Receiver<Prepared>,
+    decoding: Decoding,
+}
+
+impl Track {
+    /// The next message. Calls `step` whenever decoding goes on meanwhile.
+    pub(super) async fn next(&mut self, step: impl Fn()) -> Result<Prepared, OperationError> {
+        let next = self.decoding.wait_for(self.windows.recv(), step).await;
+        next.ok_or(OperationError::DecoderStuck)?.ok_or(OperationError::Decoder)
+    }
+}
+
+/// What the thread works with.
+struct Job {
     file: JobFile,
     limits: AudioLimits,
+    channels: Channels,
     front_end: Arc<dyn FrontEnd>,
     clock: Clock,
-    channel: Option<usize>,
-) -> io::Result<mpsc::Receiver<Prepared>> {
-    let (sender, prepared) = mpsc::channel(MAX_PREPARED);
+    pace: Arc<DecodingPace>,
+}
+
+/// Decodes a recording into windows of each of its tracks, on a thread of its own that takes turns with others. The thread
+/// ends early when the tracks are dropped.
+pub(super) async fn prepare(
+    (file, limits): (JobFile, AudioLimits),
+    channels: Channels,
+    (front_end, clock): (Arc<dyn FrontEnd>, Clock),
+    (turns, turn): (&DecodingTurns, Turn),
+    step: impl Fn(),
+) -> Result<Opened, OperationError> {
+    let (pace, mut decoding) = turns.decoding(turn, file.content.len());
+    let job = Job { file, limits, channels, front_end, clock, pace: Arc::new(pace) };
+    let (sender, opened) = oneshot::channel();
     let span = tracing::info_span!(target: traces::TARGET, "decode");
     low_priority::spawn("decode", move || {
         let _in_span = span.entered();
-        let mut preparing = Preparing::default();
-        let windows = |window, features| sender.blocking_send(Prepared::Window(window, features)).is_ok();
-        let last = match decode((file, channel), &limits, &*front_end, clock, &mut preparing, windows) {
-            Ok(None) => return, // nobody waits for the windows any more
-            Ok(Some(audio)) => {
-                Prepared::End { seconds: audio.seconds(), warnings: audio.warnings().to_vec(), preparing }
-            }
-            Err(undecodable) => Prepared::Undecodable(undecodable, preparing),
-        };
-        let _ = sender.blocking_send(last); // fails when nobody waits for it any more
-    })?;
-    Ok(prepared)
+        job.run(sender);
+    })
+    .map_err(OperationError::Thread)?;
+    let opened = decoding.wait_for(opened, step).await.ok_or(OperationError::DecoderStuck)?;
+    let opened = opened.map_err(|_| OperationError::Decoder)?;
+    let track = |windows| Track { windows, decoding: decoding.clone() };
+    Ok(opened.map(|tracks| tracks.into_iter().map(track).collect()))
 }
 
-/// Gives each window of a recording to `take`, until that returns false. Returns the recording, of which
-/// all is decoded; `None` if `take` ended it.
-fn decode(
-    (file, channel): (JobFile, Option<usize>),
-    limits: &AudioLimits,
-    front_end: &dyn FrontEnd,
-    clock: Clock,
-    preparing: &mut Preparing,
-    take: impl Fn(Window, Features) -> bool,
-) -> Result<Option<Audio>, Undecodable> {
-    let mut chunker = Chunker::new(clock.grid);
-    let mut audio = timed(&mut preparing.decoding, || Audio::open(file, limits, channel))?;
-    let give = |windows: Vec<Window>, spent: &mut Duration| {
-        windows.into_iter().all(|window| {
-            let features = timed(spent, || front_end.features(&window.samples));
-            features.n_frames == 0 || take(window, features)
-        })
-    };
-    loop {
-        let piece = timed(&mut preparing.decoding, || audio.next())?;
-        let Some(piece) = piece else { break };
-        let windows = timed(&mut preparing.decoding, || chunker.push(&piece));
-        if !give(windows, &mut preparing.features) {
-            return Ok(None);
+type Windows = Result<Vec<mpsc::Receiver<Prepared>>, (Undecodable, Preparing)>;
+
+impl Job {
+    /// Sends the windows of each track, and how decoding ended.
+    fn run(self, opened: oneshot::Sender<Windows>) {
+        let mut preparing = Preparing::default();
+        let pace: Arc<dyn Pace> = self.pace.clone();
+        let open = || Audio::open_at(&pace, self.file.clone(), &self.limits, self.channels);
+        let audio = match timed(&mut preparing.decoding, open) {
+            Ok(audio) => audio,
+            Err(undecodable) => {
+                let _ = opened.send(Err((undecodable, preparing))); // fails when nobody waits for it any more
+                return;
+            }
+        };
+        let (senders, windows): (Vec<_>, Vec<_>) =
+            (0..audio.n_tracks()).map(|_| mpsc::channel(MAX_PREPARED)).unzip();
+        if opened.send(Ok(windows)).is_err() {
+            return;
+        }
+        let last = match self.decode(audio, &senders, &mut preparing) {
+            Ok(None) => return, // nobody waits for the windows any more
+            Ok(Some((seconds, warnings))) => Last::End { seconds, warnings },
+            Err(undecodable) => Last::Undecodable(undecodable),
+        };
+        // The time is that of all tracks together.
+        let times = iter::once(preparing).chain(iter::repeat(Preparing::default()));
+        for (sender, preparing) in senders.iter().zip(times) {
+            self.send(sender, Prepared::Last(last.clone(), preparing));
         }
     }
-    let last = timed(&mut preparing.decoding, || chunker.finish());
-    if !give(last.into_iter().collect(), &mut preparing.features) {
-        return Ok(None);
+
+    /// Sends the windows of each track. Returns the length, in seconds, and the warnings of the recording. `None` if nobody waits
+    /// for it any more.
+    fn decode(
+        &self,
+        mut audio: Audio,
+        senders: &[mpsc::Sender<Prepared>],
+        preparing: &mut Preparing,
+    ) -> Result<Option<(f64, Vec<String>)>, Undecodable> {
+        let mut chunkers: Vec<_> = senders.iter().map(|_| Chunker::new(self.clock.grid)).collect();
+        while let Some(pieces) = timed(&mut preparing.decoding, || audio.next())? {
+            for ((piece, chunker), sender) in pieces.iter().zip(&mut chunkers).zip(senders) {
+                let windows = timed(&mut preparing.decoding, || chunker.push(piece));
+                if !self.give(windows, sender, &mut preparing.features)? {
+                    return Ok(None);
+                }
+            }
+        }
+        for (chunker, sender) in chunkers.into_iter().zip(senders) {
+            let last = timed(&mut preparing.decoding, || chunker.finish());
+            if !self.give(last, sender, &mut preparing.features)? {
+                return Ok(None);
+            }
+        }
+        preparing.resampling = audio.resampling();
+        Ok(Some((audio.seconds(), audio.warnings().to_vec())))
     }
-    preparing.resampling = audio.resampling();
-    Ok(Some(audio))
+
+    /// Sends windows with their features. Returns whether somebody waits for them.
+    fn give(
+        &self,
+        windows: impl IntoIterator<Item = Window>,
+        sender: &mpsc::Sender<Prepared>,
+        spent: &mut Duration,
+    ) -> Result<bool, Undecodable> {
+        for window in windows {
+            self.pace.go_on()?;
+            let features = timed(spent, || self.front_end.features(&window.samples));
+            if features.n_frames > 0 && !self.send(sender, Prepared::Window(window, features)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Sends a message, and lets others work until it is taken. Returns whether somebody waits for it.
+    fn send(&self, sender: &mpsc::Sender<Prepared>, message: Prepared) -> bool {
+        self.pace.rest();
+        sender.blocking_send(message).is_ok()
+    }
 }
 
 /// Adds the time that `work` takes to `spent`.

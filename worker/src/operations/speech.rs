@@ -15,7 +15,7 @@ use akhar_inference::{
     Confidence, KeyTerms, Manifest, Registry, Runtime,
     speech::{Evidence, Joiner, Segmenter, TimedText, Transcript, divided, segments, text, unlikely_parts},
 };
-use akhar_jobs::{self as jobs, Channels, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing};
+use akhar_jobs::{self as jobs, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing};
 use akhar_platform::config::Config;
 use futures::future::try_join_all;
 use parking_lot::Mutex;
@@ -27,7 +27,7 @@ use super::{
     error::OperationError,
     interleaving::Interleaving,
     language_engine::{LanguageEngine, Recognising, SpeechInput, cost},
-    preparation::{Prepared, Preparing, prepare},
+    preparation::{Last, Prepared, Preparing, Track, prepare},
     progress::Progress,
     shown::{Shown, thousandths},
     timing::micros,
@@ -37,14 +37,14 @@ use super::{
 };
 use crate::{
     decode::{
-        audio::{Audio, AudioLimits},
+        audio::{AudioLimits, Channels},
         job_file::JobFile,
         undecodable::Undecodable,
     },
+    decoding::DecodingTurns,
     engine::{EngineError, RunningModel},
     error::WorkerError,
     fair_queue::{Requester, Turn},
-    low_priority,
 };
 
 /// The engines of all languages, and the translators.
@@ -52,6 +52,7 @@ pub(crate) struct SpeechOperation {
     engines: HashMap<Language, LanguageEngine>,
     translators: Translators,
     punctuation: Punctuation,
+    turns: DecodingTurns,
 }
 
 /// A job that is transcribed.
@@ -70,6 +71,7 @@ enum Ended {
 
 /// One reading of a recording.
 struct Reading<'a> {
+    track: Track,
     /// The channel that is read, from 0. `None`: all of them, mixed.
     channel: Option<usize>,
     /// Takes the segments of all readings.
@@ -83,13 +85,18 @@ struct Reading<'a> {
 impl SpeechOperation {
     /// Loads a model for every language and warms it up. Blocks the thread. The threads of the models have this
     /// thread's priority.
-    pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
+    pub(crate) fn load(
+        runtime: &Runtime,
+        registry: &Registry,
+        config: &Config,
+        turns: DecodingTurns,
+    ) -> Result<Self, WorkerError> {
         let operation = Operation::SpeechRecognition.name();
         let load = |manifest: &Manifest| LanguageEngine::load(runtime, manifest, config);
         let engines = engines::by_language(registry, operation, load)?;
         let translators = Translators::load(runtime, registry, config)?;
         let punctuation = Punctuation::load(runtime, registry, config)?;
-        Ok(Self { engines, translators, punctuation })
+        Ok(Self { engines, translators, punctuation, turns })
     }
 
     /// The engine of the model for this language.
@@ -117,11 +124,13 @@ impl SpeechOperation {
         file: &JobFile,
     ) -> Result<(Outcome, Timing), OperationError> {
         let limits = &AudioLimits::of(file);
+        let turn = |cost| Turn { requester: job.requester, cost };
+        let step = || job.progress.send_modify(|_| ()); // the attempt goes on, and has not transcribed more
         let mut spent = Recognising::default();
         let mut detected = Detected::default();
         if job.parameters.detect_language {
-            let turns = |cost| Turn { requester: job.requester, cost };
-            detected = detect(&self.engines, job.parameters, file, limits, turns, &mut spent).await?;
+            let turns = (&self.turns, turn);
+            detected = detect(&self.engines, job.parameters, file, limits, turns, step, &mut spent).await?;
         }
         let lang = detected.language.unwrap_or(job.parameters.lang);
         let parameters = &jobs::SpeechParameters { lang, ..job.parameters.clone() };
@@ -129,22 +138,24 @@ impl SpeechOperation {
         let engine = self.engines.get(&parameters.lang);
         let engine = engine.ok_or(OperationError::NoModel(parameters.lang.code()))?;
         let (terms, without_effect) = engine.terms(&parameters.keyterms);
-        let is_split = parameters.channels == Channels::Split;
+        let is_split = parameters.channels == jobs::Channels::Split;
         // The language is that of all channels, so what was recognised is the text of none.
         let known = detected.transcripts.remove(&lang).filter(|_| !is_split);
         let mut known = known.unwrap_or_default();
         let mut preparing = Preparing::default();
         let mut recognised = Recognised::default();
-        let n_readings = if is_split { n_channels(file.clone(), limits.clone()).await? } else { Ok(1) };
-        let n_readings = match n_readings {
-            Ok(n) => n,
-            Err(undecodable) => return Ok((undecodable.into(), spent.with(preparing))),
+        let channels = if is_split { Channels::Each } else { Channels::Mixed };
+        let opened =
+            prepare((file.clone(), limits.clone()), channels, engine.input(), (&self.turns, turn(1)), step)
+                .await?;
+        let tracks = match opened {
+            Ok(tracks) => tracks,
+            Err((undecodable, took)) => return Ok((undecodable.into(), spent.with(took))),
         };
-        let interleaving = &Mutex::new(Interleaving::new(n_readings));
-        let readings = (0..n_readings).map(|channel| {
+        let interleaving = &Mutex::new(Interleaving::new(tracks.len()));
+        let readings = tracks.into_iter().enumerate().map(|(channel, track)| {
             let (channel, known) = (is_split.then_some(channel), mem::take(&mut known));
-            let reading = Reading { channel, interleaving, terms: &terms, known };
-            self.recognise(&job, engine, (file, limits), reading)
+            self.recognise(&job, engine, Reading { track, channel, interleaving, terms: &terms, known })
         });
         for (ended, took) in try_join_all(readings).await? {
             spent += took;
@@ -179,14 +190,11 @@ impl SpeechOperation {
         &self,
         &SpeechJob { requester, parameters, progress }: &SpeechJob<'_>,
         engine: &LanguageEngine,
-        (file, limits): (&JobFile, &AudioLimits),
-        Reading { channel, interleaving, terms, mut known }: Reading<'_>,
+        Reading { mut track, channel, interleaving, terms, mut known }: Reading<'_>,
     ) -> Result<(Ended, Recognising), OperationError> {
         let spent = &mut Recognising::default();
         let nth = channel.unwrap_or(0);
-        let mut prepared =
-            prepare(file.clone(), limits.clone(), engine.front_end.clone(), engine.clock, channel)
-                .map_err(OperationError::Thread)?;
+        let step = || progress.send_modify(|_| ());
         let shown = Shown::new(parameters, engine.confidence);
         let number = channel.map(|channel| u8::try_from(channel + 1).unwrap_or(u8::MAX));
         let digits = parameters.written;
@@ -196,8 +204,8 @@ impl SpeechOperation {
         let mut joiner = Joiner::new(engine.clock);
         let mut segmenter = Segmenter::default();
         let mut n_given = 0;
-        while let Some(next) = prepared.recv().await {
-            match next {
+        loop {
+            match track.next(step).await? {
                 Prepared::Window(window, features) => {
                     let transcript = if let Some(transcript) = known.pop_front() {
                         transcript
@@ -221,7 +229,7 @@ impl SpeechOperation {
                         progress.segments.extend(ready);
                     });
                 }
-                Prepared::End { seconds, warnings, preparing } => {
+                Prepared::Last(Last::End { seconds, warnings }, preparing) => {
                     let words = joiner.words();
                     let mut segments = segments(&words, seconds);
                     let (words, sources) = if let Some(writer) = &mut writer {
@@ -246,12 +254,11 @@ impl SpeechOperation {
                     let recognised = Recognised { utterances, seconds, warnings };
                     return Ok((Ended::Recognised(recognised, preparing), *spent));
                 }
-                Prepared::Undecodable(undecodable, preparing) => {
+                Prepared::Last(Last::Undecodable(undecodable), preparing) => {
                     return Ok((Ended::Undecodable(undecodable, preparing), *spent));
                 }
             }
         }
-        Err(OperationError::Decoder) // the panic hook has logged the panic
     }
 
     /// Builds the outcome of a recording that is transcribed. Also returns how long its translation took.
@@ -316,16 +323,6 @@ impl SpeechOperation {
         };
         Ok((outcome, took))
     }
-}
-
-/// The number of channels of a recording.
-async fn n_channels(
-    file: JobFile,
-    limits: AudioLimits,
-) -> Result<Result<usize, Undecodable>, OperationError> {
-    let open = move || Audio::open(file, &limits, None).map(|audio| audio.n_channels());
-    let opened = low_priority::spawn("open", open).map_err(OperationError::Thread)?;
-    opened.await.map_err(|_| OperationError::Decoder)
 }
 
 fn probably_wrong(text: TextKind, parts: Vec<(f64, f64)>) -> Vec<ProbablyWrong> {

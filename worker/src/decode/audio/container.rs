@@ -73,7 +73,8 @@ pub(super) struct Container {
     origin: Option<i64>,
     /// The frames so far, with those of gaps.
     n_frames: u64,
-    interleaved: Vec<f32>,
+    /// The samples of each channel of the last packet.
+    channels: Vec<Vec<f32>>,
 }
 
 /// The packets of the file's audio track.
@@ -110,13 +111,6 @@ fn guarded<T>(part: &'static str, call: impl FnOnce() -> T) -> Option<T> {
         .ok()
 }
 
-/// The sampling rate and the number of channels of decoded sound.
-#[derive(Debug, Clone, Copy)]
-struct PcmFormat {
-    rate: u32,
-    n_channels: usize,
-}
-
 impl Container {
     /// Opens a file. Checks that a packet can be decoded, and that the whole file is within the limits.
     pub(super) fn open(
@@ -124,13 +118,13 @@ impl Container {
         limits: &AudioLimits,
         allowance: &Allowance,
     ) -> Result<(Sound, Self), Undecodable> {
-        let Scan { shape, n_frames } = Scan::of(TrackPackets::open(content, allowance)?, limits)?;
+        let Scan { rate, n_channels, n_frames } = Scan::of(TrackPackets::open(content, allowance)?, limits)?;
         let packets = TrackPackets::open(content, allowance)?;
         let codec = packets.codec()?;
         let sound = Sound {
             codec: packets.parameters.codec,
-            rate: shape.rate,
-            n_channels: u16::try_from(shape.n_channels).unwrap_or(u16::MAX),
+            rate,
+            n_channels: u16::try_from(n_channels).unwrap_or(u16::MAX),
             blocks: None,
             // The decoders of symphonia leave out themselves what the encoder put before the sound.
             n_lead: if matches!(codec, Codec::Opus(_)) { packets.pre_skip() } else { 0 },
@@ -138,20 +132,13 @@ impl Container {
             warnings: Vec::new(),
         };
         sound.check(limits)?;
-        let container = Self {
-            packets,
-            codec,
-            rate: shape.rate,
-            pending: None,
-            origin: None,
-            n_frames: 0,
-            interleaved: Vec::new(),
-        };
+        let container =
+            Self { packets, codec, rate, pending: None, origin: None, n_frames: 0, channels: Vec::new() };
         Ok((sound, container))
     }
 
-    /// Decodes the next packet and appends its sound to `mono`.
-    pub(super) fn next(&mut self, mixer: &mut Mixer, mono: &mut Vec<f32>) -> Chunk {
+    /// Decodes the next packet. `mixer` takes its sound.
+    pub(super) fn next(&mut self, mixer: &mut Mixer) -> Chunk {
         let is_after_gap = self.pending.is_some();
         let Some(packet) = self.pending.take().or_else(|| self.packets.next()) else { return Chunk::End };
         let rate = self.rate;
@@ -167,17 +154,15 @@ impl Container {
         // Symphonia's decoders trim their sound themselves.
         let trimmed = if matches!(self.codec, Codec::Opus(_)) { frames(packet.trim_end.get()) } else { 0 };
         let length = frames(packet.dur.get());
-        let decoded = self.codec.decode(&packet, &mut self.interleaved).filter(|shape| shape.rate == rate);
-        let n_before = mono.len();
-        if let Some(PcmFormat { n_channels, .. }) = decoded {
-            let n_frames = self.interleaved.len() / n_channels.max(1);
+        let decoded = self.codec.decode(&packet, &mut self.channels).filter(|decoded| *decoded == rate);
+        if decoded.is_some() {
+            let n_frames = self.channels.first().map_or(0, Vec::len);
             let trimmed = usize::try_from(trimmed).unwrap_or(usize::MAX);
-            mixer.mix(&self.interleaved, n_channels, n_frames.saturating_sub(trimmed), mono);
+            mixer.mix(&mut self.channels, n_frames.saturating_sub(trimmed));
         } else {
-            let n = usize::try_from(length.min(u64::from(rate))).unwrap_or(0);
-            mono.resize(n_before + n, 0.0);
+            mixer.resize(usize::try_from(length.min(u64::from(rate))).unwrap_or(0));
         }
-        self.n_frames += (mono.len() - n_before) as u64;
+        self.n_frames += mixer.n_frames() as u64;
         Chunk::Sound { is_whole: decoded.is_some() }
     }
 
@@ -277,34 +262,31 @@ impl TrackPackets {
 }
 
 impl Codec {
-    /// Decodes a packet into interleaved samples. `None` if it is damaged.
-    fn decode(&mut self, packet: &Packet, interleaved: &mut Vec<f32>) -> Option<PcmFormat> {
+    /// Decodes a packet into the samples of each channel, and returns their rate, Hz. `None` if it is damaged.
+    fn decode(&mut self, packet: &Packet, channels: &mut Vec<Vec<f32>>) -> Option<u32> {
         match self {
             Self::Symphonia(decoder) => {
-                let shape = guarded("sound", || {
+                let rate = guarded("sound", || {
                     let sound = decoder.decode(packet).ok()?;
-                    let shape =
-                        PcmFormat { rate: sound.spec().rate(), n_channels: sound.spec().channels().count() };
-                    sound.copy_to_vec_interleaved(interleaved);
-                    Some(shape)
+                    sound.copy_to_vecs_planar(channels);
+                    Some(sound.spec().rate())
                 });
-                if shape.is_none() {
+                if rate.is_none() {
                     *self = Self::Broken;
                 }
-                shape.flatten()
+                rate.flatten()
             }
             Self::Broken => None,
-            Self::Opus(decoder) => {
-                let shape = PcmFormat { rate: opus::RATE, n_channels: decoder.n_channels };
-                decoder.decode(&packet.data, interleaved).then_some(shape)
-            }
+            Self::Opus(decoder) => decoder.decode(&packet.data, channels).then_some(opus::RATE),
         }
     }
 }
 
 /// What reading all packets shows, of which only those before the first sound are decoded.
 struct Scan {
-    shape: PcmFormat,
+    /// The rate of the decoded sound, Hz.
+    rate: u32,
+    n_channels: usize,
     /// The frames by the times of the packets; at least 1.
     n_frames: u64,
 }
@@ -315,14 +297,16 @@ impl Scan {
     fn of(mut packets: TrackPackets, limits: &AudioLimits) -> Result<Self, Undecodable> {
         let max_packets = u64::from(limits.max_seconds) * MAX_PACKETS_PER_S;
         let mut codec = packets.codec()?;
-        let mut interleaved = Vec::new();
-        let mut shape = None;
+        let mut channels: Vec<Vec<f32>> = Vec::new();
+        let mut rate = None;
         let mut origin = None;
         let mut n_packets = 0;
         let mut end = 0;
         while let Some(packet) = packets.next() {
-            if shape.is_none() {
-                shape = codec.decode(&packet, &mut interleaved).filter(|_| !interleaved.is_empty());
+            if rate.is_none() {
+                rate = codec
+                    .decode(&packet, &mut channels)
+                    .filter(|_| channels.first().is_some_and(|channel| !channel.is_empty()));
             }
             let origin = *origin.get_or_insert(packet.pts.get());
             let start = u64::try_from(packet.pts.get().saturating_sub(origin)).unwrap_or(0);
@@ -333,17 +317,17 @@ impl Scan {
                 let detail = format!("the recording has more packets than {max} s of sound can have");
                 return Err(Undecodable::new("too_long", detail));
             }
-            if shape.is_some() && packets.frames(end, 1) > limits.max_seconds.into() {
+            if rate.is_some() && packets.frames(end, 1) > limits.max_seconds.into() {
                 break;
             }
         }
-        let Some(shape) = shape else {
+        let Some(rate) = rate else {
             let cause = packets.error.map_or(String::new(), |e| format!(": {e}"));
             let detail =
                 format!("no packet of the file can be decoded: the sound data is missing or damaged{cause}");
             return Err(Undecodable::new("undecodable", detail));
         };
-        Ok(Self { shape, n_frames: packets.frames(end, shape.rate).max(1) })
+        Ok(Self { rate, n_channels: channels.len(), n_frames: packets.frames(end, rate).max(1) })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Decodes the packets of one codec into mono samples. Every packet gives its full number of frames, also
+//! Decodes the packets of one codec. Every packet gives its full number of frames, also
 //! when it is broken.
 
 use symphonia::{
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::decode::undecodable::Undecodable;
 
-/// Decodes packets and mixes their channels down to mono.
+/// Decodes packets and mixes their channels.
 pub(super) struct PacketDecoder {
     codec: Box<dyn AudioDecoder>,
     parameters: AudioCodecParameters,
@@ -29,7 +29,8 @@ pub(super) struct PacketDecoder {
     n_channels: u16,
     /// The packet that is being decoded, padded with zeros to a whole number of blocks.
     padded: Vec<u8>,
-    interleaved: Vec<f32>,
+    /// The samples of each channel of the last packet.
+    channels: Vec<Vec<f32>>,
 }
 
 impl PacketDecoder {
@@ -48,31 +49,29 @@ impl PacketDecoder {
             blocks: sound.blocks,
             n_channels: sound.n_channels,
             padded: Vec::new(),
-            interleaved: Vec::new(),
+            channels: Vec::new(),
         })
     }
 
-    /// Decodes a packet and appends its `n_frames` frames to `mono`, each the mean of its channels.
+    /// Decodes a packet into the `n_frames` frames of a step.
     ///
-    /// Returns whether the packet could be decoded. If it could not, silence is appended in its place.
+    /// Returns whether the packet could be decoded. If it could not, there is silence in its place.
     pub(super) fn decode(
         &mut self,
         packet: &[u8],
         n_frames: usize,
         n_channels: u16,
         mixer: &mut Mixer,
-        mono: &mut Vec<f32>,
     ) -> Result<bool, Undecodable> {
         if n_channels != self.n_channels {
             self.n_channels = n_channels;
             self.codec = codec(&self.parameters)?;
         }
-        let n_before = mono.len();
-        let is_whole = self.decode_interleaved(packet, n_frames);
+        let is_whole = self.decode_channels(packet, n_frames);
         if is_whole {
-            mixer.mix(&self.interleaved, usize::from(self.n_channels), n_frames, mono);
+            mixer.mix(&mut self.channels, n_frames);
         }
-        mono.resize(n_before + n_frames, 0.0);
+        mixer.resize(n_frames);
         Ok(is_whole)
     }
 
@@ -81,7 +80,7 @@ impl PacketDecoder {
         self.codec.reset();
     }
 
-    fn decode_interleaved(&mut self, packet: &[u8], n_frames: usize) -> bool {
+    fn decode_channels(&mut self, packet: &[u8], n_frames: usize) -> bool {
         let (data, duration) = match self.blocks {
             Some(blocks) => {
                 let n_blocks = packet.len().div_ceil(blocks.n_bytes);
@@ -94,7 +93,7 @@ impl PacketDecoder {
         };
         let packet = PacketRef::new(0, Timestamp::ZERO, Duration::from(duration as u64), data);
         match self.codec.decode_ref(&packet) {
-            Ok(decoded) => decoded.copy_to_vec_interleaved(&mut self.interleaved),
+            Ok(decoded) => decoded.copy_to_vecs_planar(&mut self.channels),
             Err(_) => return false,
         }
         true

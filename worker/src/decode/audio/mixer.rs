@@ -1,50 +1,92 @@
-//! Mixes the channels of decoded sound down to mono, or takes one of them, and leaves out samples that are no sound.
+//! Mixes the channels of decoded sound into the tracks that are asked for, and leaves out samples that are no sound.
 
 /// Samples with a larger absolute value are taken for errors. Full scale is 1, and software that writes
 /// floats on the scale of 16-bit integers reaches 2^15.
 const MAX_LEVEL: f32 = 1e6;
 
-/// Mixes to mono, and counts the samples of a file.
-#[derive(Debug, Default)]
+/// The channels that are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Channels {
+    /// All of them, mixed.
+    Mixed,
+    /// One of them, the first of which is 0. Where there are fewer channels, those are mixed.
+    One(usize),
+    /// Each of them, in its own track.
+    Each,
+}
+
+/// Mixes the sound of each step through a file into tracks, and counts the samples of a file.
+#[derive(Debug)]
 pub(super) struct Mixer {
-    /// The channel that is taken. `None`: all of them are mixed.
-    channel: Option<usize>,
+    tracks: Vec<Track>,
     n_samples: u64,
     n_invalid: u64,
 }
 
+#[derive(Debug)]
+struct Track {
+    /// The channel that is taken. `None`: all of them are mixed.
+    channel: Option<usize>,
+    samples: Vec<f32>,
+}
+
 impl Mixer {
-    /// A mixer that takes one channel, the first of which is 0. Where there are fewer channels, it mixes those.
-    pub(super) fn of_channel(channel: Option<usize>) -> Self {
-        Self { channel, ..Self::default() }
+    /// A mixer for a file with so many channels.
+    pub(super) fn new(channels: Channels, n_channels: usize) -> Self {
+        let channels = match channels {
+            Channels::Mixed => vec![None],
+            Channels::One(channel) => vec![Some(channel)],
+            Channels::Each => (0..n_channels.max(1)).map(Some).collect(),
+        };
+        let tracks = channels.into_iter().map(|channel| Track { channel, samples: Vec::new() }).collect();
+        Self { tracks, n_samples: 0, n_invalid: 0 }
     }
 
-    /// Appends at most `n_frames` frames to `mono`, each the mean of its channels or the one that is taken. An invalid sample counts as 0.
-    pub(super) fn mix(
-        &mut self,
-        interleaved: &[f32],
-        n_channels: usize,
-        n_frames: usize,
-        mono: &mut Vec<f32>,
-    ) {
-        let taken = self.channel.filter(|channel| *channel < n_channels);
-        let share = u16::try_from(n_channels).map_or(0.0, |n| 1.0 / f32::from(n));
-        for frame in interleaved.chunks_exact(n_channels.max(1)).take(n_frames) {
-            self.n_samples += frame.len() as u64;
-            let mut sum = 0.0;
-            for &sample in frame {
-                if sample.abs() <= MAX_LEVEL {
-                    sum += sample;
-                } else {
-                    self.n_invalid += 1;
-                }
-            }
-            let taken = taken.and_then(|channel| frame.get(channel));
-            let is_sound = |sample: &&f32| sample.abs() <= MAX_LEVEL;
-            mono.push(
-                taken.map_or(sum * share, |sample| Some(sample).filter(is_sound).copied().unwrap_or(0.0)),
-            );
+    /// Forgets the sound of the last step.
+    pub(super) fn clear(&mut self) {
+        for track in &mut self.tracks {
+            track.samples.clear();
         }
+    }
+
+    /// Appends at most `n_frames` frames, of which `channels` has the samples. An invalid sample counts as 0.
+    pub(super) fn mix(&mut self, channels: &mut [Vec<f32>], n_frames: usize) {
+        let is_invalid = |sample: &f32| sample.abs() > MAX_LEVEL || sample.is_nan();
+        for samples in channels.iter_mut() {
+            samples.truncate(n_frames);
+            self.n_samples += samples.len() as u64;
+            let n_invalid = samples.iter().map(|sample| u32::from(is_invalid(sample))).sum::<u32>();
+            if n_invalid > 0 {
+                self.n_invalid += u64::from(n_invalid);
+                samples.iter_mut().filter(|sample| is_invalid(sample)).for_each(|sample| *sample = 0.0);
+            }
+        }
+        for Track { channel, samples } in &mut self.tracks {
+            match channels {
+                [only] => samples.extend_from_slice(only),
+                _ => match channel.and_then(|channel| channels.get(channel)) {
+                    Some(taken) => samples.extend_from_slice(taken),
+                    None => append_mean(channels, samples),
+                },
+            }
+        }
+    }
+
+    /// Appends silence or takes sound away, so that each track has so many frames.
+    pub(super) fn resize(&mut self, n_frames: usize) {
+        for track in &mut self.tracks {
+            track.samples.resize(n_frames, 0.0);
+        }
+    }
+
+    /// The frames of the last step.
+    pub(super) fn n_frames(&self) -> usize {
+        self.tracks.first().map_or(0, |track| track.samples.len())
+    }
+
+    /// The sound of the last step, of each track.
+    pub(super) fn tracks(&self) -> impl Iterator<Item = &[f32]> {
+        self.tracks.iter().map(|track| track.samples.as_slice())
     }
 
     /// The number of samples so far that were not finite or larger than [`MAX_LEVEL`].
@@ -55,5 +97,20 @@ impl Mixer {
     /// Whether there were samples, and all of them were not finite or larger than [`MAX_LEVEL`].
     pub(super) fn all_invalid(&self) -> bool {
         self.n_samples > 0 && self.n_invalid == self.n_samples
+    }
+}
+
+/// Appends the mean of the channels.
+fn append_mean(channels: &[Vec<f32>], samples: &mut Vec<f32>) {
+    let Some((first, further)) = channels.split_first() else { return };
+    let n_before = samples.len();
+    samples.extend_from_slice(first);
+    let sum = &mut samples[n_before..];
+    for channel in further {
+        sum.iter_mut().zip(channel).for_each(|(sum, sample)| *sum += sample);
+    }
+    let share = u16::try_from(channels.len()).map_or(0.0, |n| 1.0 / f32::from(n));
+    for sum in sum {
+        *sum *= share;
     }
 }

@@ -1,4 +1,4 @@
-//! Decodes a recording into 16 kHz mono, one second at a time. The timing of the sound is kept.
+//! Decodes a recording into 16 kHz mono, or each of its channels, one second at a time. The timing of the sound is kept.
 //!
 //! This module reads mp3 and wav files itself, from the bytes of the file. So a broken frame becomes silence of the
 //! same length, and wrong lengths in headers do no harm. Symphonia reads the other formats, and has the codecs.
@@ -26,6 +26,7 @@ use std::{
 use akhar_jobs::MediaType;
 
 pub(crate) use allowance::Pace;
+pub(crate) use mixer::Channels;
 pub(crate) use sound::AudioLimits;
 
 use super::{job_file::JobFile, undecodable::Undecodable};
@@ -45,12 +46,12 @@ pub(crate) fn certain_type(bytes: &[u8]) -> Option<MediaType> {
     MediaType::of_container(bytes).or_else(|| is_wav.then_some(MediaType::Wav))
 }
 
-/// An opened audio file, which gives its sound as 16 kHz mono in pieces of one second.
+/// An opened audio file, which gives its sound at 16 kHz in pieces of one second. It is decoded once for all tracks.
 pub(crate) struct Audio {
     source: Source,
     allowance: Allowance,
     mixer: Mixer,
-    resampler: Resampler,
+    tracks: Vec<Track>,
     rate: u32,
     n_channels: u16,
     /// Frames at the start that are still to be left out.
@@ -59,10 +60,6 @@ pub(crate) struct Audio {
     n_left: u64,
     /// Frames of silence that are still to be inserted before the next packet.
     n_silent: u64,
-    /// The frames of the current packet as mono, at the rate of the file.
-    mono: Vec<f32>,
-    /// Samples at 16 kHz that are not returned yet.
-    ready: Vec<f32>,
     n_given: u64,
     /// Frames of the sound, at the rate of the file.
     n_frames: u64,
@@ -70,6 +67,13 @@ pub(crate) struct Audio {
     resampling: Duration,
     losses: Losses,
     warnings: Vec<String>,
+}
+
+/// The sound of one channel, or of all of them mixed.
+struct Track {
+    resampler: Resampler,
+    /// Samples at 16 kHz that are not returned yet.
+    ready: Vec<f32>,
 }
 
 /// What could not be decoded so far.
@@ -84,13 +88,9 @@ struct Losses {
 
 impl Audio {
     /// Opens a file. Checks the headers against the limits, and checks that at least one packet can be
-    /// decoded. `channel`: the one to take, from 0, instead of mixing them.
-    pub(crate) fn open(
-        file: JobFile,
-        limits: &AudioLimits,
-        channel: Option<usize>,
-    ) -> Result<Self, Undecodable> {
-        Self::open_at(&(Arc::new(Unpaced) as Arc<dyn Pace>), file, limits, channel)
+    /// decoded.
+    pub(crate) fn open(file: JobFile, limits: &AudioLimits, channels: Channels) -> Result<Self, Undecodable> {
+        Self::open_at(&(Arc::new(Unpaced) as Arc<dyn Pace>), file, limits, channels)
     }
 
     /// Like [`Self::open`], at this pace.
@@ -98,7 +98,7 @@ impl Audio {
         pace: &Arc<dyn Pace>,
         file: JobFile,
         limits: &AudioLimits,
-        channel: Option<usize>,
+        channels: Channels,
     ) -> Result<Self, Undecodable> {
         let allowance = Allowance::new(file.content.len(), pace.clone());
         let opened = Source::open(file, limits, &allowance);
@@ -110,19 +110,20 @@ impl Audio {
             // The times of packets need not be exact, so the sound may be a little longer.
             Source::Container(_) => u64::from(limits.max_seconds) * u64::from(sound.rate),
         };
+        let mixer = Mixer::new(channels, sound.n_channels.into());
+        let track = |_| Ok(Track { resampler: Resampler::new(sound.rate)?, ready: Vec::new() });
+        let tracks = mixer.tracks().map(track).collect::<Result<_, _>>()?;
         Ok(Self {
             source,
             allowance,
-            mixer: Mixer::of_channel(channel),
-            resampler: Resampler::new(sound.rate)?,
+            mixer,
+            tracks,
             rate: sound.rate,
             n_channels: sound.n_channels,
             n_lead: sound.n_lead,
             n_left,
             n_frames: sound.n_frames,
             n_silent: 0,
-            mono: Vec::new(),
-            ready: Vec::new(),
             n_given: 0,
             is_over: false,
             resampling: Duration::ZERO,
@@ -131,15 +132,21 @@ impl Audio {
         })
     }
 
-    /// The next second of sound at 16 kHz. The last piece may be shorter; after it comes `None`.
-    pub(crate) fn next(&mut self) -> Result<Option<Vec<f32>>, Undecodable> {
-        while !self.is_over && self.ready.len() < PIECE {
+    /// The next second of sound at 16 kHz, of each track: of each channel if each is asked for, or else of one. The last
+    /// piece may be shorter; after it comes `None`.
+    pub(crate) fn next(&mut self) -> Result<Option<Vec<Vec<f32>>>, Undecodable> {
+        while !self.is_over && self.n_ready() < PIECE {
             self.advance()?;
             self.allowance.check()?;
         }
-        let n = self.ready.len().min(PIECE);
+        let n = self.n_ready().min(PIECE);
         self.n_given += n as u64;
-        Ok((n > 0).then(|| self.ready.drain(..n).collect()))
+        Ok((n > 0).then(|| self.tracks.iter_mut().map(|track| track.ready.drain(..n).collect()).collect()))
+    }
+
+    /// The samples of each track that are not returned yet.
+    fn n_ready(&self) -> usize {
+        self.tracks.first().map_or(0, |track| track.ready.len())
     }
 
     /// What the caller should know about problems in the file. Complete once [`Self::next`] has returned
@@ -151,6 +158,11 @@ impl Audio {
     /// The number of channels of the file.
     pub(crate) fn n_channels(&self) -> usize {
         self.n_channels.into()
+    }
+
+    /// The number of tracks.
+    pub(crate) fn n_tracks(&self) -> usize {
+        self.tracks.len()
     }
 
     /// The length of the sound by the file's headers and packets, seconds.
@@ -168,17 +180,17 @@ impl Audio {
         self.resampling
     }
 
-    /// Takes one step through the file and appends the sound that it gives to `ready`.
+    /// Takes one step through the file and appends the sound that it gives to the tracks.
     fn advance(&mut self) -> Result<(), Undecodable> {
-        self.mono.clear();
+        self.mixer.clear();
         if self.n_silent > 0 {
             self.allowance.look();
             let n = usize::try_from(self.n_silent).unwrap_or(PIECE).min(PIECE);
             self.n_silent -= n as u64;
-            self.mono.resize(n, 0.0);
+            self.mixer.resize(n);
         } else {
             self.allowance.step();
-            match self.source.next(&mut self.mixer, &mut self.mono)? {
+            match self.source.next(&mut self.mixer)? {
                 Chunk::Sound { is_whole } => {
                     self.losses.n_packets += 1;
                     self.losses.n_broken += u64::from(!is_whole);
@@ -191,14 +203,16 @@ impl Audio {
                 Chunk::End => return self.end(),
             }
         }
-        let n = self.mono.len() as u64;
+        let n = self.mixer.n_frames() as u64;
         let start = self.n_lead.min(n);
         self.n_lead -= start;
         let end = n.min(start.saturating_add(self.n_left));
         self.n_left -= end - start;
         let kept = usize::try_from(start).unwrap_or(usize::MAX)..usize::try_from(end).unwrap_or(usize::MAX);
         let started = Instant::now();
-        self.resampler.push(self.mono.get(kept).unwrap_or_default(), &mut self.ready)?;
+        for (track, samples) in self.tracks.iter_mut().zip(self.mixer.tracks()) {
+            track.resampler.push(samples.get(kept.clone()).unwrap_or_default(), &mut track.ready)?;
+        }
         self.resampling += started.elapsed();
         Ok(())
     }
@@ -228,6 +242,6 @@ impl Audio {
                 format!("{n_invalid} samples are not finite or far too large and were replaced by silence");
             self.warnings.push(warning);
         }
-        self.resampler.finish(&mut self.ready)
+        self.tracks.iter_mut().try_for_each(|track| track.resampler.finish(&mut track.ready))
     }
 }

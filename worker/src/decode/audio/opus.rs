@@ -11,7 +11,8 @@ pub(super) const RATE: u32 = 48_000;
 /// A decoder of one stream.
 pub(super) struct Opus {
     decoder: Decoder,
-    pub(super) n_channels: usize,
+    n_channels: usize,
+    interleaved: Vec<f32>,
 }
 
 impl Opus {
@@ -29,12 +30,12 @@ impl Opus {
         let decoder = Decoder::new(RATE, channels).map_err(|e| {
             Undecodable::new("unsupported_codec", format!("the file's Opus cannot be decoded: {e}"))
         })?;
-        Ok(Self { decoder, n_channels })
+        Ok(Self { decoder, n_channels, interleaved: Vec::new() })
     }
 
-    /// Decodes a packet into interleaved samples, and returns whether that was possible.
-    pub(super) fn decode(&mut self, packet: &[u8], interleaved: &mut Vec<f32>) -> bool {
-        interleaved.clear();
+    /// Decodes a packet into the samples of each channel, and returns whether that was possible.
+    pub(super) fn decode(&mut self, packet: &[u8], channels: &mut Vec<Vec<f32>>) -> bool {
+        let interleaved = &mut self.interleaved;
         interleaved.resize(self.decoder.max_frame_samples_per_channel() * self.n_channels, 0.0);
         // The decoder takes an empty packet for a lost one, and would continue the sound.
         let n_frames = if packet.is_empty() {
@@ -42,7 +43,12 @@ impl Opus {
         } else {
             self.decoder.decode_float(packet, interleaved, DecodeMode::Normal).ok()
         };
-        interleaved.truncate(n_frames.unwrap_or(0) * self.n_channels);
+        channels.resize_with(self.n_channels, Vec::new);
+        for (nth, channel) in channels.iter_mut().enumerate() {
+            let frames = interleaved.chunks_exact(self.n_channels).take(n_frames.unwrap_or(0));
+            channel.clear();
+            channel.extend(frames.filter_map(|frame| frame.get(nth)));
+        }
         n_frames.is_some()
     }
 }

@@ -74,7 +74,7 @@ pub(super) enum Step {
 /// What comes next in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chunk {
-    /// Sound, which was appended. Silence was appended if it is not whole.
+    /// Sound, which the mixer has. It has silence if the sound is not whole.
     Sound { is_whole: bool },
     /// About `n_frames` frames are missing here.
     Lost { n_frames: u64 },

@@ -6,7 +6,7 @@ use super::{
     allowance::Allowance,
     container::Container,
     decoder::PacketDecoder,
-    mixer::Mixer,
+    mixer::{Channels, Mixer},
     mp3,
     reader::Reader,
     sound::{AudioLimits, Chunk, Sound, Step},
@@ -70,15 +70,15 @@ impl Source {
         Ok((sound, Self::Frames { file, packets, decoder }))
     }
 
-    /// Takes one step through the file and appends the sound that it gives to `mono`.
-    pub(super) fn next(&mut self, mixer: &mut Mixer, mono: &mut Vec<f32>) -> Result<Chunk, Undecodable> {
+    /// Takes one step through the file. `mixer` takes the sound that it gives.
+    pub(super) fn next(&mut self, mixer: &mut Mixer) -> Result<Chunk, Undecodable> {
         let Self::Frames { file, packets, decoder } = self else {
             let Self::Container(container) = self else { return Ok(Chunk::End) };
-            return Ok(container.next(mixer, mono));
+            return Ok(container.next(mixer));
         };
         Ok(match packets.next(file) {
             Some(Step::Packet { bytes: packet, n_frames, n_channels }) => {
-                let is_whole = decoder.decode(file.get(packet), n_frames, n_channels, mixer, mono)?;
+                let is_whole = decoder.decode(file.get(packet), n_frames, n_channels, mixer)?;
                 Chunk::Sound { is_whole }
             }
             Some(Step::Lost { n_frames }) => {
@@ -106,13 +106,13 @@ fn check_decodable(
     allowance: &Allowance,
 ) -> Result<(), Undecodable> {
     let mut decoder = PacketDecoder::new(sound)?;
-    let mut mono = Vec::new();
+    let mut mixer = Mixer::new(Channels::Mixed, 1);
     while allowance.step()
         && let Some(step) = packets.next(file)
     {
         if let Step::Packet { bytes: packet, n_frames, n_channels } = step {
-            mono.clear();
-            if decoder.decode(file.get(packet), n_frames, n_channels, &mut Mixer::default(), &mut mono)? {
+            mixer.clear();
+            if decoder.decode(file.get(packet), n_frames, n_channels, &mut mixer)? {
                 return Ok(());
             }
         }

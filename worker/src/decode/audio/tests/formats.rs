@@ -3,7 +3,8 @@
 use std::f64::consts::TAU;
 
 use super::{
-    CHIRP_SECONDS, assert_chirp, chirp, decode, delay_and_correlation, fixture, level,
+    Audio, AudioLimits, CHIRP_SECONDS, Channels, assert_chirp, chirp, decode, delay_and_correlation, fixture,
+    level, upload,
     wav_file::{chunk, format, riff, wav},
 };
 
@@ -113,6 +114,45 @@ fn frequencies_above_8_khz_are_removed_and_not_aliased() {
         .collect();
     let decoded = decode("tone.wav", riff(&[format((3, 1, 48_000, 32)), chunk(b"data", &tone)])).unwrap();
     assert!(level(&decoded.samples[500..15_500]) < 1e-3, "{}", level(&decoded.samples));
+}
+
+#[test]
+fn each_channel_is_decoded_as_if_it_were_alone() {
+    let tracks = |name: &str, bytes: &[u8], channels| {
+        let file = upload(name, bytes.to_vec()).into();
+        let mut audio = Audio::open(file, &AudioLimits::default(), channels).unwrap();
+        let mut tracks = vec![Vec::new(); audio.n_tracks()];
+        while let Some(pieces) = audio.next().unwrap() {
+            for (track, piece) in tracks.iter_mut().zip(pieces) {
+                track.extend(piece);
+            }
+        }
+        tracks
+    };
+    let files = ["joint-44k-64kbps.mp3", "stereo-44k.flac", "stereo-48k-opus.webm", "ms-adpcm-stereo.wav"];
+    let files = files.map(|name| (name, fixture(name), 2));
+    for (name, bytes, n_channels) in files.into_iter().chain([("many.wav", wav((1, 8, 48_000, 16)), 8)]) {
+        let each = tracks(name, &bytes, Channels::Each);
+        assert_eq!(each.len(), n_channels, "{name}");
+        for (nth, track) in each.into_iter().enumerate() {
+            assert_eq!(tracks(name, &bytes, Channels::One(nth)), [track], "channel {nth} of {name}");
+        }
+    }
+}
+
+#[test]
+fn digital_silence_is_resampled_as_very_quiet_sound_is() {
+    let tone = (0..20_000_u16).map(|n| (TAU * 300.0 * f64::from(n) / 48_000.0).sin() as f32);
+    let resampled = |silence: f32| {
+        let silence = vec![silence; 50_000];
+        let parts =
+            [silence.clone(), tone.clone().collect(), silence.clone(), tone.clone().collect(), silence];
+        let samples: Vec<u8> = parts.concat().into_iter().flat_map(f32::to_le_bytes).collect();
+        decode("tone.wav", riff(&[format((3, 1, 48_000, 32)), chunk(b"data", &samples)])).unwrap().samples
+    };
+    let (quiet, silent) = (resampled(1e-9), resampled(0.0));
+    assert_eq!(silent.len(), quiet.len());
+    assert!(silent.iter().zip(&quiet).all(|(a, b)| (a - b).abs() < 1e-6));
 }
 
 #[test]

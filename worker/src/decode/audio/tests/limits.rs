@@ -3,7 +3,7 @@
 use akhar_jobs::{MediaType, Upload};
 
 use super::{
-    super::{Audio, AudioLimits, PIECE, reader::tests::on_disk},
+    super::{Audio, AudioLimits, Channels, PIECE, reader::tests::on_disk},
     decode, fixture, upload,
     wav_file::{Format, chunk, format, riff, wav},
 };
@@ -49,13 +49,16 @@ fn files_that_are_not_supported_audio_are_refused_with_a_reason() {
         "the wav file's codec, GSM 6.10, is not supported: convert the recording to PCM or send it as mp3"
     );
     let picture = Upload { media_type: MediaType::Png, bytes: Vec::new().into() };
-    assert_eq!(Audio::open(picture.into(), &AudioLimits::default(), None).err().unwrap().code, "undecodable");
+    assert_eq!(
+        Audio::open(picture.into(), &AudioLimits::default(), Channels::Mixed).err().unwrap().code,
+        "undecodable"
+    );
 }
 
 #[test]
 fn a_recording_that_is_too_long_is_refused_before_it_is_decoded() {
     let limits = AudioLimits { max_seconds: 1, ..AudioLimits::default() };
-    let open = |name: &str, bytes| Audio::open(upload(name, bytes).into(), &limits, None).err();
+    let open = |name: &str, bytes| Audio::open(upload(name, bytes).into(), &limits, Channels::Mixed).err();
     assert!(open("mp3", fixture("mono-8k.mp3")).is_none());
     for name in ["greeting.wav", "greeting.mp3"] {
         let refused = open(name, fixture(name)).unwrap();
@@ -74,7 +77,8 @@ fn a_recording_on_disk_may_last_four_hours() {
         let content = if is_on_disk { on_disk(&bytes) } else { Content::Memory(bytes.into()) };
         let file = JobFile { media_type: MediaType::Mp3, content };
         let limits = AudioLimits::of(&file);
-        Audio::open(file, &limits, None).map_or_else(|refused| refused.detail, |_| "opened".to_owned())
+        Audio::open(file, &limits, Channels::Mixed)
+            .map_or_else(|refused| refused.detail, |_| "opened".to_owned())
     };
     assert_eq!(open(3599, false), "opened");
     assert!(open(3601, false).contains("at most 3600 s are allowed"));
@@ -90,11 +94,12 @@ const _: () = is_send::<Audio>();
 fn only_a_few_seconds_of_a_long_recording_are_in_memory() {
     let frame = fixture("mono-8k.mp3")[72..144].to_vec();
     let bytes = frame.repeat(600 * 8000 / 576); // ten minutes
-    let mut audio = Audio::open(upload("mp3", bytes).into(), &AudioLimits::default(), None).unwrap();
+    let mut audio =
+        Audio::open(upload("mp3", bytes).into(), &AudioLimits::default(), Channels::Mixed).unwrap();
     let mut n = 0;
     while let Some(piece) = audio.next().unwrap() {
-        n += piece.len();
-        assert!(audio.ready.capacity() + audio.mono.capacity() < 4 * PIECE);
+        n += piece[0].len();
+        assert!(audio.tracks[0].ready.capacity() + audio.mixer.n_frames() < 4 * PIECE);
     }
     assert!(n.abs_diff(600 * PIECE) < 1152, "{n}");
 }

@@ -71,11 +71,11 @@ fn decode_within(limits: &AudioLimits, name: &str, bytes: Vec<u8>) -> Result<Dec
 }
 
 fn decode_file(limits: &AudioLimits, file: JobFile) -> Result<Decoded, Undecodable> {
-    let mut audio = Audio::open(file, limits, None)?;
-    let mut samples = Vec::new();
+    let mut audio = Audio::open(file, limits, Channels::Mixed)?;
+    let mut samples: Vec<f32> = Vec::new();
     while let Some(piece) = audio.next()? {
-        assert!((1..=PIECE).contains(&piece.len()));
-        samples.extend(piece);
+        assert!(piece.len() == 1 && (1..=PIECE).contains(&piece[0].len()));
+        samples.extend(&piece[0]);
         assert!((audio.seconds() - samples.len() as f64 / 16_000.0).abs() < 1e-5);
     }
     assert!(audio.next()?.is_none());

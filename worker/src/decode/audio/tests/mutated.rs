@@ -7,7 +7,9 @@ use std::sync::{
 
 use proptest::prelude::*;
 
-use super::{super::allowance::tests::most_looks, Audio, AudioLimits, Pace, Undecodable, fixture, upload};
+use super::{
+    super::allowance::tests::most_looks, Audio, AudioLimits, Channels, Pace, Undecodable, fixture, upload,
+};
 
 const NAMES: [&str; 12] = [
     "ima-adpcm-stereo.wav",
@@ -95,10 +97,10 @@ impl Pace for Counted {
 
 fn decode(name: &str, bytes: Vec<u8>, pace: &Arc<dyn Pace>) -> Result<usize, Undecodable> {
     let limits = AudioLimits { max_seconds: 5, ..AudioLimits::default() };
-    let mut audio = Audio::open_at(pace, upload(name, bytes).into(), &limits, None)?;
+    let mut audio = Audio::open_at(pace, upload(name, bytes).into(), &limits, Channels::Mixed)?;
     let mut n = 0;
     while let Some(piece) = audio.next()? {
-        n += piece.len();
+        n += piece[0].len();
     }
     Ok(n)
 }
