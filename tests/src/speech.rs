@@ -102,6 +102,39 @@ pub fn large_wav(silence_s: usize, samples: &[i16]) -> Vec<u8> {
     file
 }
 
+/// A FLAC file of 0.4 MB with nearly an hour of digital silence, in eight channels at 192 kHz (RFC 9639).
+pub fn long_silence() -> Vec<u8> {
+    const RATE: u64 = 192_000;
+    const BLOCK: u64 = 65_535;
+    let n_frames = 3_599 * RATE / BLOCK;
+    let (n_channels, bits) = (8, 16);
+    let stream = RATE << 44 | (n_channels - 1) << 41 | (bits - 1) << 36 | (n_frames * BLOCK);
+    let sizes = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0];
+    let mut file = [b"fLaC\x80\0\0\x22".as_slice(), &sizes, &stream.to_be_bytes(), &[0; 16]].concat();
+    for number in 0..u32::try_from(n_frames).expect("few frames") {
+        let frame = file.len();
+        file.extend([0xff, 0xf8, 0x73, 0x78]);
+        // A number is coded like a character.
+        let number = char::from_u32(number).expect("a small number").to_string();
+        file.extend_from_slice(number.as_bytes());
+        file.extend([0xff, 0xfe]); // the length of a block, less 1
+        file.push(crc(&file[frame..], 0x07 << 8).to_be_bytes()[0]);
+        file.extend([0; 3 * 8]); // for each channel, that its samples are the same, and what they are
+        let check = crc(&file[frame..], 0x8005);
+        file.extend(check.to_be_bytes());
+    }
+    file
+}
+
+/// The check of these bytes by a polynomial of 16 bits, or one of 8 in the upper half.
+fn crc(bytes: &[u8], polynomial: u16) -> u16 {
+    bytes.iter().fold(0, |crc, byte| {
+        (0..8).fold(crc ^ u16::from(*byte) << 8, |crc, _| {
+            if crc & 0x8000 == 0 { crc << 1 } else { crc << 1 ^ polynomial }
+        })
+    })
+}
+
 /// `seconds` seconds of silence.
 pub fn silence(seconds: usize) -> Vec<i16> {
     vec![0; seconds * RATE]

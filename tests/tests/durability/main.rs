@@ -6,6 +6,7 @@ mod bulk;
 mod clock;
 mod connections;
 mod crashes;
+mod decoding;
 mod dropped_begin;
 mod failover;
 mod fair_queuing;
