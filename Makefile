@@ -124,9 +124,9 @@ attack: ## Attack a running service, also in ways drawn from a seed, while an in
 	cargo build --release --locked --package akhar --package akhar-chaos
 	target/release/akhar-chaos attack --seed $(or $(SEED),11) --rounds $(or $(ROUNDS),10)
 
-fuzz: ## Run every fuzz target for some seconds: make fuzz [SECONDS=60] [TARGET=name] (see tests/fuzz/README.md)
+fuzz: ## Run every fuzz target for some seconds: make fuzz [SECONDS=60] [TARGET=name] [RUNS=n] (see tests/fuzz/README.md)
 	scripts/setup.sh fuzz
-	scripts/fuzz.sh $(or $(SECONDS),60) $(TARGET)
+	RUNS=$(RUNS) scripts/fuzz.sh $(or $(SECONDS),60) $(TARGET)
 
 eval: ## Measure recognition and speech on public data: make eval DATA=/absolute/folder (see training/README.md)
 	@test -n "$(DATA)" || { echo "eval: say where the data lies: make eval DATA=/absolute/folder" >&2; exit 2; }

@@ -3,22 +3,50 @@
 
 #![expect(clippy::missing_panics_doc, reason = "a target panics on a defect")]
 
-use akhar_inference::ink;
-use akhar_jobs::{MediaType, Upload};
-
-use crate::decode::{
-    audio::{Audio, AudioLimits, certain_type},
-    image::{ImageDecoding, MAX_PIXELS},
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
 };
 
-/// Decodes a recording to its end.
-pub fn audio(bytes: Vec<u8>) {
-    let media_type = certain_type(&bytes).unwrap_or(MediaType::Mp3);
-    let upload = Upload { media_type, bytes: bytes.into() };
-    let Ok(mut audio) = Audio::open(upload.into(), &AudioLimits::default(), None) else { return };
-    while let Ok(Some(samples)) = audio.next() {
+use akhar_inference::ink;
+pub use akhar_jobs::MediaType;
+use akhar_jobs::Upload;
+
+use crate::decode::{
+    audio::{Audio, AudioLimits, Channels, Pace, most_steps},
+    image::{ImageDecoding, MAX_PIXELS},
+    undecodable::Undecodable,
+};
+
+/// Counts how often decoding goes on.
+#[derive(Default)]
+struct Counted(AtomicU64);
+
+impl Pace for Counted {
+    fn go_on(&self) -> Result<(), Undecodable> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// Decodes a recording of this format to its end, in a number of steps that is linear in its length.
+pub fn recording(format: MediaType, bytes: Vec<u8>) {
+    let most = most_steps(bytes.len()).saturating_add(SILENT_STEPS);
+    let upload = Upload { media_type: format, bytes: bytes.into() };
+    let pace = Arc::new(Counted::default());
+    decode(&(pace.clone() as Arc<dyn Pace>), upload);
+    assert!(pace.0.load(Ordering::Relaxed) <= most, "decoding went on for too long");
+}
+
+/// The steps of an hour of silence at the highest rate, which a file of any length can have between its packets.
+const SILENT_STEPS: u64 = 3600 * 192_000 / 16_000;
+
+fn decode(pace: &Arc<dyn Pace>, upload: Upload) {
+    let opened = Audio::open_at(pace, upload.into(), &AudioLimits::default(), Channels::Each);
+    let Ok(mut audio) = opened else { return };
+    while let Ok(Some(tracks)) = audio.next() {
         assert!(
-            samples.iter().all(|sample| sample.is_finite()),
+            tracks.iter().flatten().all(|sample| sample.is_finite()),
             "a model would get a number that is not finite"
         );
     }

@@ -7,14 +7,14 @@ use std::sync::LazyLock;
 
 use akhar_api::fuzzing::{self as api, State};
 use akhar_inference::fuzzing as inference;
-use akhar_worker::fuzzing as worker;
+use akhar_worker::fuzzing::{self as worker, MediaType};
 use tokio::runtime::{Builder, Runtime};
 
 /// One target: takes an input and panics on a defect.
 type Target = fn(&World, &[u8]);
 
 /// The targets by name. Each has a folder in `tests/fuzz/corpus`.
-const TARGETS: [(&str, Target); 12] = [
+const TARGETS: [(&str, Target); 17] = [
     ("headers", |world, data| world.runtime.block_on(api::headers(data))),
     ("json", |world, data| world.runtime.block_on(world.api.json(data))),
     ("multipart", |world, data| world.runtime.block_on(world.api.multipart(data))),
@@ -25,7 +25,12 @@ const TARGETS: [(&str, Target); 12] = [
     ("tokenizer_bin", |_, data| inference::tokenizer_bin(data)),
     ("tokenizer_text", |_, data| text(data, inference::tokenizer_text)),
     ("vocab", |_, data| inference::vocab(data)),
-    ("audio", |_, data| worker::audio(data.to_vec())),
+    ("wav", |_, data| worker::recording(MediaType::Wav, data.to_vec())),
+    ("mp3", |_, data| worker::recording(MediaType::Mp3, data.to_vec())),
+    ("flac", |_, data| worker::recording(MediaType::Flac, data.to_vec())),
+    ("ogg", |_, data| worker::recording(MediaType::Ogg, data.to_vec())),
+    ("mp4", |_, data| worker::recording(MediaType::Mp4, data.to_vec())),
+    ("webm", |_, data| worker::recording(MediaType::WebM, data.to_vec())),
     ("picture", |world, data| world.runtime.block_on(worker::picture(data.to_vec()))),
 ];
 

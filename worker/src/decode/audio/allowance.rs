@@ -18,6 +18,13 @@ const STEP: u64 = 64;
 /// After so many bytes, reading looks whether it may go on.
 const LOOK_AFTER: u64 = 64 * 1024;
 
+/// How often decoding a file of `n_bytes` bytes goes on at most, besides the silence between its packets.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn most_steps(n_bytes: usize) -> u64 {
+    let most = n_bytes as u64 * PER_BYTE + OF_ANY_FILE;
+    most / STEP + most / LOOK_AFTER
+}
+
 /// What the thread that decodes a file asks before it goes on.
 pub(crate) trait Pace: Send + Sync {
     /// Called before each step, and while the file is read. May let others work first. An error ends decoding.
@@ -110,12 +117,6 @@ pub(super) mod tests {
     /// The allowance of a file that nothing interrupts.
     pub(in crate::decode::audio) fn unpaced(n_bytes: usize) -> Allowance {
         Allowance::new(n_bytes, Arc::new(Unpaced))
-    }
-
-    /// How often decoding a file goes on at most, if its silence is short.
-    pub(in crate::decode::audio) fn most_looks(n_bytes: usize) -> u64 {
-        let most = n_bytes as u64 * PER_BYTE + OF_ANY_FILE;
-        most / STEP + most / LOOK_AFTER
     }
 
     /// Lets decoding go on for so many times.

@@ -26,6 +26,8 @@ use std::{
 use akhar_jobs::MediaType;
 
 pub(crate) use allowance::Pace;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use allowance::most_steps;
 pub(crate) use mixer::Channels;
 pub(crate) use sound::AudioLimits;
 

@@ -7,9 +7,7 @@ use std::sync::{
 
 use proptest::prelude::*;
 
-use super::{
-    super::allowance::tests::most_looks, Audio, AudioLimits, Channels, Pace, Undecodable, fixture, upload,
-};
+use super::{Audio, AudioLimits, Channels, Pace, Undecodable, fixture, most_steps, upload};
 
 const NAMES: [&str; 12] = [
     "ima-adpcm-stereo.wav",
@@ -114,7 +112,7 @@ proptest! {
         changes in prop::collection::vec(change(), 1..8),
     ) {
         let bytes = changed(fixture(name), &changes);
-        let most = most_looks(bytes.len());
+        let most = most_steps(bytes.len());
         let pace = Arc::new(Counted::default());
         let decoded = decode(name, bytes, &(pace.clone() as Arc<dyn Pace>));
         prop_assert!(pace.0.load(Ordering::Relaxed) <= most);
