@@ -33,6 +33,9 @@ const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// while has no stuck threads.
 const STUCK_AFTER: u32 = 30;
 
+/// After so many looks at the same turn, another thread works instead.
+const OVERDUE_AFTER: u32 = 2;
+
 /// The processor time that decoding any file may take.
 const OF_ANY_FILE: Duration = Duration::from_secs(5);
 /// What it may take more for each MB of the file.
@@ -123,9 +126,9 @@ struct Slice {
 }
 
 impl DecodingTurns {
-    /// Turns of as many threads at a time as there are cores.
-    pub(crate) fn of_all_cores() -> Self {
-        Self::new(thread::available_parallelism().map_or(1, NonZeroUsize::get))
+    /// Turns of as many threads at a time as half of the cores have. The others are left to the models.
+    pub(crate) fn of_half_the_cores() -> Self {
+        Self::new(thread::available_parallelism().map_or(1, NonZeroUsize::get).div_ceil(2))
     }
 
     fn new(n_at_a_time: usize) -> Self {
@@ -172,13 +175,17 @@ impl DecodingTurns {
     fn look(&self) -> bool {
         let mut state = self.0.lock();
         let mut is_left = false;
+        let mut n_overdue = 0;
         for working in state.working.values_mut() {
             working.n_looks += 1;
+            n_overdue += usize::from(working.n_looks == OVERDUE_AFTER);
             if working.n_looks >= STUCK_AFTER {
                 working.seen.stuck.cancel();
                 is_left |= !working.seen.is_waited_for();
             }
         }
+        state.n_free += n_overdue;
+        state.grant();
         is_left
     }
 
@@ -194,9 +201,8 @@ impl DecodingTurns {
 
     fn give_back(&self, turn: u64) {
         let mut state = self.0.lock();
-        if state.working.remove(&turn).is_some() {
-            state.n_free += 1;
-        }
+        let ended = state.working.remove(&turn);
+        state.n_free += usize::from(ended.is_some_and(|working| working.n_looks < OVERDUE_AFTER));
         state.grant();
     }
 }
@@ -358,7 +364,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_thread_that_does_not_end_its_turn_is_stuck_and_others_go_on() {
-        let turns = DecodingTurns::new(2);
+        let turns = DecodingTurns::new(1);
         let (pace, mut waits) = turns.decoding(turn(1), 0);
         let gate = Arc::new(Barrier::new(2));
         let of_thread = gate.clone();
@@ -369,10 +375,12 @@ mod tests {
         });
         gate.wait();
         let (other, _waits) = turns.decoding(turn(2), 0);
-        for _ in 0..STUCK_AFTER {
+        for n_looks in 0..STUCK_AFTER {
             assert!(!waits.stuck.is_cancelled());
-            other.rest();
-            other.go_on().unwrap();
+            if n_looks >= OVERDUE_AFTER {
+                other.rest();
+                other.go_on().unwrap();
+            }
             assert!(!turns.look(), "somebody waits for it, who has to end its job first");
         }
         let never = std::future::pending::<()>();
@@ -384,5 +392,7 @@ mod tests {
         gate.wait();
         stuck.join().unwrap();
         assert!(!turns.look());
+        other.rest();
+        assert_eq!(turns.0.lock().n_free, 1);
     }
 }

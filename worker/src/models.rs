@@ -56,7 +56,7 @@ impl Models {
         blocking(move || {
             let runtime = runtime(&config)?;
             let registry = Registry::open(&config.models_dir)?;
-            let turns = DecodingTurns::of_all_cores();
+            let turns = DecodingTurns::of_half_the_cores();
             let loaded = open(&runtime, &registry, &config, turns.clone())?;
             export_info(&loaded.models, true);
             Ok((Self { runtime, config, turns, current: RwLock::new(loaded) }, registry))
