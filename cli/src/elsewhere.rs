@@ -36,7 +36,9 @@ pub(crate) fn failure(base: &str, error: &ClientError) -> Failure {
             fail(format!("the server at {base} refuses requests ({}): {}", problem.status, problem.detail))
         }
         ClientError::Http(error) => fail(format!("cannot reach the server at {base}: {}", causes(error))),
-        ClientError::Json(error) => fail(format!("{base} does not answer like an Akhar server: {error}")),
+        ClientError::Json(_) | ClientError::TooLarge { .. } => {
+            fail(format!("{base} does not answer like an Akhar server: {error}"))
+        }
     }
 }
 

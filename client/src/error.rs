@@ -19,6 +19,12 @@ pub enum ClientError {
     /// The response is not the JSON document that was expected.
     #[error("the response is not the expected JSON document: {0}")]
     Json(#[from] serde_json::Error),
+    /// The response has more bytes than any answer of the service.
+    #[error("the response has more than {max_bytes} bytes, so it is not an answer of Akhar")]
+    TooLarge {
+        /// The most bytes.
+        max_bytes: usize,
+    },
 }
 
 impl ClientError {
@@ -27,7 +33,7 @@ impl ClientError {
         match self {
             Self::Problem { problem, .. } => Some(problem.status),
             Self::Http(error) => error.status().map(|status| status.as_u16()),
-            Self::Json(_) => None,
+            Self::Json(_) | Self::TooLarge { .. } => None,
         }
     }
 
@@ -37,7 +43,7 @@ impl ClientError {
         match (self, self.status()) {
             (_, Some(status)) => matches!(status, 408 | 429 | 500 | 502..=504 | 506..=599),
             (Self::Http(error), None) => !error.is_builder() && !error.is_redirect(),
-            (Self::Problem { .. } | Self::Json(_), None) => false,
+            (Self::Problem { .. } | Self::Json(_) | Self::TooLarge { .. }, None) => false,
         }
     }
 }

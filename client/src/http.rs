@@ -21,6 +21,8 @@ use crate::{
 
 /// The longest wait of one request for the end of a job, seconds.
 const LONGEST_WAIT_S: u8 = 60;
+/// The most bytes of an answer. The result of a recording of four hours with all its words has a tenth of them.
+const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// A client for one server and one API key.
 #[derive(Debug, Clone)]
@@ -368,7 +370,7 @@ pub(crate) async fn read<T: DeserializeOwned>(request: RequestBuilder) -> Result
 }
 
 async fn json<T: DeserializeOwned>(response: Response) -> Result<T, ClientError> {
-    Ok(serde_json::from_slice(&response.bytes().await?)?)
+    Ok(serde_json::from_slice(&body(response, MAX_ANSWER_BYTES).await?)?)
 }
 
 /// Sends a request and returns a successful response. An error response without an error document becomes
@@ -377,8 +379,20 @@ pub(crate) async fn send(request: RequestBuilder) -> Result<Response, ClientErro
     let response = request.send().await?;
     let Err(error) = response.error_for_status_ref() else { return Ok(response) };
     let retry_after = response.headers().get(RETRY_AFTER).and_then(|v| v.to_str().ok()?.parse().ok());
-    match response.json().await {
+    match json(response).await {
         Ok(problem) => Err(ClientError::Problem { problem: Box::new(problem), retry_after_s: retry_after }),
         Err(_) => Err(error.into()),
     }
+}
+
+/// The body of a response. Fails if it has more than `max_bytes`, as one without an end has.
+async fn body(mut response: Response, max_bytes: usize) -> Result<Vec<u8>, ClientError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if chunk.len() > max_bytes - body.len() {
+            return Err(ClientError::TooLarge { max_bytes });
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
 }

@@ -2,7 +2,9 @@
 
 use std::{error::Error, io, sync::Arc, time::Duration};
 
-use reqwest::ClientBuilder;
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Limited};
+use reqwest::{ClientBuilder, Response};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 
 /// How long a client waits for another machine.
@@ -31,6 +33,12 @@ pub fn builder(limits: Limits) -> io::Result<ClientBuilder> {
     let client = client.connect_timeout(limits.connect).read_timeout(limits.stall);
     let client = if let Some(whole) = limits.whole { client.timeout(whole) } else { client };
     Ok(client.tls_backend_preconfigured(tls).user_agent(user_agent))
+}
+
+/// The body of a response. Fails if it has more than `max_bytes`, as one without an end has.
+pub async fn body(response: Response, max_bytes: usize) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
+    let body = Limited::new(reqwest::Body::from(response), max_bytes);
+    Ok(body.collect().await?.to_bytes())
 }
 
 /// The text of the innermost error, which names the actual cause.

@@ -47,7 +47,9 @@ async fn is_akhar(address: SocketAddr) -> bool {
     let Ok(client) = http_client::builder(limits) else { return false };
     let Ok(client) = client.no_proxy().build() else { return false };
     match client.get(format!("http://{address}/health/live")).send().await {
-        Ok(answer) => answer.text().await.is_ok_and(|body| body.contains("\"live\"")),
+        Ok(answer) => http_client::body(answer, 1024)
+            .await
+            .is_ok_and(|body| String::from_utf8_lossy(&body).contains("\"live\"")),
         Err(_) => false,
     }
 }

@@ -20,7 +20,10 @@ use percent_encoding::percent_decode_str;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
-use crate::{host, http_client::Limits};
+use crate::{
+    host,
+    http_client::{self, Limits},
+};
 
 /// How long one export may take.
 pub(super) const EXPORT_LIMIT: Duration = Duration::from_secs(10);
@@ -30,6 +33,9 @@ pub const LIMITS: Limits =
 
 /// How long a process that ends waits for its last export.
 pub(crate) const LAST_EXPORT_LIMIT: Duration = Duration::from_secs(3);
+
+/// The most bytes of a collector's answer, which says at most what it refuses.
+const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 
 /// How often metrics are sent if `OTEL_METRIC_EXPORT_INTERVAL` does not say.
 const METRICS_INTERVAL: Duration = Duration::from_secs(60);
@@ -197,7 +203,7 @@ async fn send(
     if let Some(headers) = answer.headers_mut() {
         headers.clone_from(response.headers());
     }
-    Ok(answer.body(response.bytes().await?)?)
+    Ok(answer.body(http_client::body(response, MAX_ANSWER_BYTES).await?)?)
 }
 
 #[cfg(test)]
@@ -211,7 +217,7 @@ mod tests {
                 endpoint: endpoint.to_owned(),
                 service: "test",
                 version: "0",
-                client: crate::http_client::builder(LIMITS).unwrap().build().unwrap(),
+                client: http_client::builder(LIMITS).unwrap().build().unwrap(),
                 runtime: Handle::current(),
             };
             let error = collector.url("traces").unwrap_err();

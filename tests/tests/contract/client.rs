@@ -7,6 +7,8 @@ use akhar_client::{
     Answer, ClientError, HandwritingRequest, JobResultBody, JobState, Png, Retries, SpeechRequest, Warnings,
 };
 use akhar_tests::{Stack, http::picture, images::fixture_of, speech::recording, until};
+use tokio::{io::{AsyncReadExt as _, AsyncWriteExt as _}, net::TcpListener};
+use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 /// The result of an answer. Panics if the operation did not finish while the request waited.
@@ -111,4 +113,23 @@ async fn the_client_repeats_what_is_safe_while_the_api_restarts() {
     assert_eq!(ended.state, JobState::Succeeded);
     let repeated = client.submit_speech_recognition(clip, &request).await.expect("the same job");
     assert_eq!((repeated.id, client.jobs(10).await.expect("jobs").jobs.len()), (job.id, 1));
+}
+
+#[tokio::test]
+async fn an_answer_without_an_end_is_an_error() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let server = format!("http://{}", listener.local_addr().expect("an address"));
+    let endless = AbortOnDropHandle::new(tokio::spawn(async move {
+        while let Ok((mut caller, _)) = listener.accept().await {
+            caller.read_u8().await.expect("a request");
+            let mut answer = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
+            while caller.write_all(&answer).await.is_ok() {
+                answer = [&b"10000\r\n"[..], &vec![b' '; 0x10000], b"\r\n"].concat();
+            }
+        }
+    }));
+    let client = akhar_client::Client::new(akhar_tests::http::client(), server, "ak_x");
+    let error = client.job(Uuid::nil(), 0).await.expect_err("there is no answer");
+    assert!(matches!(error, ClientError::TooLarge { .. }) && !error.may_pass(), "{error}");
+    drop(endless);
 }
