@@ -82,7 +82,7 @@ async fn respond(shared: &Shared, info: &RequestInfo, request: Request, next: Ne
         problem.count();
         problem.write(&mut response, &info.path, &info.id);
         if let Some(unread) = unread {
-            unread.discard(&shared.discards).await;
+            unread.discard(&shared.discards);
         }
     }
     response

@@ -1,7 +1,7 @@
-//! Discards the unread rest of a rejected request's body.
+//! Discards the unread rest of a rejected request's body, while the response is sent.
 //!
-//! Closing a connection with unread data resets it, and the client may see the reset before it has read the response.
-//! A client whose request is rejected early would then get a connection error instead of the 401 or 413.
+//! Closing a connection with unread data resets it. A client that sends all of its request before it reads, as many do and
+//! proxies too, would then get a connection error instead of the 401 or 413.
 
 use std::{
     pin::Pin,
@@ -19,9 +19,8 @@ use tokio::{
     time::{Instant, timeout, timeout_at},
 };
 
-/// The most bytes that are discarded: several times the largest body that is accepted. If the client sends more, its
-/// connection is closed.
-const MAX_BYTES: u64 = 16 * 1024 * 1024;
+/// The most bytes that are discarded. If the client sends more, its connection is closed.
+const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 /// How long the client may send nothing.
 const STALL_LIMIT: Duration = Duration::from_secs(10);
 /// The most time that is spent on discarding.
@@ -57,12 +56,19 @@ impl UnreadBody {
         (Self(body.clone()), Body::new(SharedBody(body)))
     }
 
-    /// Reads the rest of the body and discards it, within limits of size and time. Reads nothing if the rest is certainly
-    /// larger, or if too many other bodies are being discarded.
-    pub(crate) async fn discard(&self, discards: &Discards) {
+    /// Reads the rest of the body in the background and discards it, within limits of size and time. The connection is closed
+    /// after that, or at once if too many other bodies are being discarded.
+    pub(crate) fn discard(self, discards: &Discards) {
+        if !self.0.lock().is_end_stream() {
+            let discards = discards.clone();
+            tokio::spawn(async move { self.read_on(&discards).await });
+        }
+    }
+
+    async fn read_on(&self, discards: &Discards) {
         let Ok(Ok(_permit)) = timeout(MAX_WAIT, discards.0.acquire()).await else { return };
         let (deadline, mut n_bytes) = (Instant::now() + MAX_TIME, 0);
-        while n_bytes + self.0.lock().size_hint().lower() <= MAX_BYTES {
+        while n_bytes <= MAX_BYTES {
             let frame = std::future::poll_fn(|cx| Pin::new(&mut *self.0.lock()).poll_frame(cx));
             let stalled_at = deadline.min(Instant::now() + STALL_LIMIT);
             let Ok(Some(Ok(frame))) = timeout_at(stalled_at, frame).await else { return };

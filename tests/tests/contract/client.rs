@@ -7,7 +7,10 @@ use akhar_client::{
     Answer, ClientError, HandwritingRequest, JobResultBody, JobState, Png, Retries, SpeechRequest, Warnings,
 };
 use akhar_tests::{Stack, http::picture, images::fixture_of, speech::recording, until};
-use tokio::{io::{AsyncReadExt as _, AsyncWriteExt as _}, net::TcpListener};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+};
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 

@@ -48,6 +48,23 @@ async fn a_file_too_large_is_refused_while_it_arrives() {
     assert_eq!(&status, b"HTTP/1.1 413");
 }
 
+/// As proxies do, and clients such as `fetch` of Node.
+#[tokio::test]
+async fn a_caller_that_sends_everything_before_it_reads_gets_its_refusal() {
+    let stack = Stack::with().workers(0).start().await;
+    let form = Form::upload(&vec![0; 64 << 20]);
+    let body = form.body();
+    let headers = [("Content-Type", &*form.content_type()), ("Content-Length", &*body.len().to_string())];
+    for (key, status) in [(&*stack.key, b"HTTP/1.1 413"), ("ak_unknown", b"HTTP/1.1 401")] {
+        let head = head("POST", "/v1/models/digit-recognition", key, &headers);
+        let mut stream = connect(&stack.base, &head).await;
+        stream.write_all(&body).await.expect("the server takes all of it");
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).await.expect("an answer");
+        assert_eq!(&answer, status);
+    }
+}
+
 #[tokio::test]
 async fn the_first_bytes_of_a_file_decide_its_type() {
     let stack = Stack::start().await;
