@@ -112,6 +112,14 @@ pub struct WorkingKey {
     pub webhook: AccountWebhook,
 }
 
+/// A working key with its prefix.
+#[derive(sqlx::FromRow)]
+struct FoundKey {
+    prefix: String,
+    #[sqlx(flatten)]
+    key: WorkingKey,
+}
+
 impl WorkingKey {
     /// Whether the presented key is this key. The comparison takes constant time.
     pub fn matches(&self, presented: &PresentedKey) -> bool {
@@ -341,22 +349,29 @@ pub async fn any(db: &Pool) -> Result<bool, KeyError> {
     Ok(sqlx::query_scalar("select exists (select from api_keys)").fetch_one(db).await?)
 }
 
-/// The key with this prefix if there is one that is not revoked, also if it has expired, or the token with it that has not
-/// expired.
-pub async fn find_working(db: &Pool, prefix: &Prefix) -> Result<Option<WorkingKey>, sqlx::Error> {
-    let query = "select k.id, k.account_id, k.name, found.secret_sha256, case when found.scope is null then k.role end as role,
+/// For each of the prefixes the key with it if there is one that is not revoked, also if it has expired, or the token with it that
+/// has not expired.
+pub async fn find_working(
+    db: &mut PgConnection,
+    prefixes: &[Prefix],
+) -> Result<Vec<Option<WorkingKey>>, sqlx::Error> {
+    let query = "select found.prefix, k.id, k.account_id, k.name, found.secret_sha256, case when found.scope is null then k.role end as role,
             found.scope, extract(epoch from least(found.expires_at, k.expires_at) - now())::float8 as expires_in_s,
             a.requests_per_minute, a.max_queued, a.audio_minutes_per_day, a.stored_mb,
             a.retain_s, a.max_retain_s, a.webhook_url, a.webhook_secret is not null as has_webhook_secret
          from (
-             select id, secret_sha256, null::jsonb as scope, null::timestamptz as expires_at
-             from api_keys where prefix = $1
+             select id, prefix, secret_sha256, null::jsonb as scope, null::timestamptz as expires_at
+             from api_keys where prefix = any($1)
              union all
-             select key_id, secret_sha256, jsonb_build_object('operation', operation, 'origin', origin), expires_at
-             from tokens where prefix = $1 and expires_at > now()
+             select key_id, prefix, secret_sha256, jsonb_build_object('operation', operation, 'origin', origin), expires_at
+             from tokens where prefix = any($1) and expires_at > now()
          ) found join api_keys k on k.id = found.id join accounts a on a.id = k.account_id
          where k.revoked_at is null";
-    sqlx::query_as(query).bind(prefix_text(prefix)).fetch_optional(db).await
+    let texts: Vec<&str> = prefixes.iter().map(prefix_text).collect();
+    let found: Vec<FoundKey> = sqlx::query_as(query).bind(&texts).fetch_all(db).await?;
+    let key =
+        |prefix: &&str| found.iter().find(|found| found.prefix == **prefix).map(|found| found.key.clone());
+    Ok(texts.iter().map(key).collect())
 }
 
 async fn insert(

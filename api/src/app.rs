@@ -119,7 +119,7 @@ impl App {
         let (n_requests, of_account) = Authenticator::request_limits(config.max_requests.get());
         let auth = Arc::new(Authenticator {
             database: database.pool.clone(),
-            keys: KeyCache::default(),
+            keys: KeyCache::new(&queue),
             requests: Budget::new(n_requests, of_account),
             rates: Rates::default(),
         });

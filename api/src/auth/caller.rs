@@ -76,7 +76,7 @@ impl KeyInUse {
 
     /// Returns when the key is revoked.
     pub(crate) async fn revoked(self) {
-        self.auth.keys.revoked(&self.auth.database, self.prefix, self.id).await;
+        self.auth.keys.revoked(self.prefix, self.id).await;
     }
 }
 

@@ -9,8 +9,10 @@ use akhar_accounts::{
     Prefix, PresentedKey, WorkingKey,
     keys::{find_working, note_use},
 };
+use akhar_jobs::backend::{Group, GroupError, Statement};
 use akhar_platform::database::Pool;
 use moka::{Expiry, future::Cache};
+use sqlx::PgConnection;
 use tokio::{sync::watch, time::timeout};
 use uuid::Uuid;
 
@@ -33,6 +35,8 @@ pub(crate) struct KeyCache {
     unknown: Cache<Prefix, ()>,
     /// The keys whose use was just recorded.
     used: Cache<Uuid, ()>,
+    /// Reads keys: with one statement at a time, so that many unknown ones take no connections from others.
+    reads: Group<FindKeys>,
     /// The number of announced changes. A row that was read before a change is not cached after it.
     n_changes: watch::Sender<u64>,
 }
@@ -49,22 +53,39 @@ impl Expiry<Prefix, WorkingKey> for WhileItWorks {
     }
 }
 
-impl Default for KeyCache {
-    fn default() -> Self {
+struct FindKeys;
+
+impl Statement for FindKeys {
+    type Item = Prefix;
+    type Reply = Option<WorkingKey>;
+    const NAME: &'static str = "keys";
+    const MAX_ITEMS: usize = 256;
+
+    async fn execute(
+        &self,
+        db: &mut PgConnection,
+        prefixes: &[Prefix],
+    ) -> Result<Vec<Option<WorkingKey>>, sqlx::Error> {
+        find_working(db, prefixes).await
+    }
+}
+
+impl KeyCache {
+    /// An empty cache of the keys in this database.
+    pub(crate) fn new(db: &Pool) -> Self {
         Self {
+            reads: Group::start(db.clone(), FindKeys),
             working: Cache::builder().max_capacity(MAX_ENTRIES).expire_after(WhileItWorks).build(),
             unknown: Cache::builder().max_capacity(MAX_ENTRIES).time_to_live(UNKNOWN_TTL).build(),
             used: Cache::builder().max_capacity(MAX_ENTRIES).time_to_live(USE_INTERVAL).build(),
             n_changes: watch::Sender::new(0),
         }
     }
-}
 
-impl KeyCache {
     /// The key, with its account. Executes at most one query, together with all requests that need the same one. `None`
     /// if the key does not exist or is revoked, but not if it has expired. Records that it was used.
     pub(crate) async fn find(&self, db: &Pool, key: &PresentedKey) -> Result<Option<WorkingKey>, Problem> {
-        let found = self.find_prefix(db, key.prefix).await?.filter(|working| working.matches(key));
+        let found = self.find_prefix(key.prefix).await?.filter(|working| working.matches(key));
         if let Some(working @ WorkingKey { id, .. }) = &found
             && !working.is_expired()
             && !self.used.contains_key(id)
@@ -83,11 +104,11 @@ impl KeyCache {
     }
 
     /// Returns when the key with this prefix and id is revoked or has expired.
-    pub(crate) async fn revoked(&self, db: &Pool, prefix: Prefix, id: Uuid) {
+    pub(crate) async fn revoked(&self, prefix: Prefix, id: Uuid) {
         let mut changes = self.changes();
         loop {
             // If the database is unavailable, the next look tries again.
-            if let Ok(found) = self.find_prefix(db, prefix).await
+            if let Ok(found) = self.find_prefix(prefix).await
                 && found.is_none_or(|working| working.id != id || working.is_expired())
             {
                 return;
@@ -101,22 +122,22 @@ impl KeyCache {
         self.n_changes.subscribe()
     }
 
-    async fn find_prefix(&self, db: &Pool, prefix: Prefix) -> Result<Option<WorkingKey>, Problem> {
+    async fn find_prefix(&self, prefix: Prefix) -> Result<Option<WorkingKey>, Problem> {
         match self.working.get(&prefix).await {
             Some(working) => Ok(Some(working)),
             None if self.unknown.contains_key(&prefix) => Ok(None),
-            None => match self.read(db, prefix).await {
+            None => match self.read(prefix).await {
                 Ok(working) => Ok(Some(working)),
-                Err(error) => error.as_ref().as_ref().map_or(Ok(None), |e| Err(Problem::database(e))),
+                Err(error) => Option::clone(&error).map_or(Ok(None), |error| Err(error.into())),
             },
         }
     }
 
     /// Reads the working key with this prefix. The error is `None` if there is none.
-    async fn read(&self, db: &Pool, prefix: Prefix) -> Result<WorkingKey, Arc<Option<sqlx::Error>>> {
+    async fn read(&self, prefix: Prefix) -> Result<WorkingKey, Arc<Option<GroupError>>> {
         let n_changes = *self.n_changes.borrow();
         let query = async {
-            let found = retry_transient(|_| find_working(db, &prefix)).await.map_err(Some)?;
+            let found = retry_transient(|_| self.reads.execute(prefix)).await.map_err(Some)?;
             if found.is_none() {
                 self.unknown.insert(prefix, ()).await;
             }

@@ -134,7 +134,7 @@ impl Claims {
         let held = HeldByQueue::new(places);
         let shared = Arc::new(Shared { db: db.clone(), worker, held, claiming: Mutex::default() });
         let (dropped, receiver) = mpsc::unbounded_channel();
-        let group = Group::start(db, ClaimJobs { shared: shared.clone(), dropped });
+        let group = Group::start(db.of_task(), ClaimJobs { shared: shared.clone(), dropped });
         (Self { group, shared }, receiver)
     }
 

@@ -50,7 +50,10 @@ impl Endings {
     /// Starts the tasks that write. Each uses its own connection with the options of `db`. The uploads of ended jobs are
     /// deleted from `uploads`.
     pub fn start(db: &Pool, uploads: UploadStore) -> Self {
-        Self { ends: Group::start(db, EndJobs { uploads }), requeues: Group::start(db, RequeueJobs) }
+        Self {
+            ends: Group::start(db.of_task(), EndJobs { uploads }),
+            requeues: Group::start(db.of_task(), RequeueJobs),
+        }
     }
 
     /// Ends a job. Returns `false` if the ending's guard was not met; then nothing was changed.

@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 const MAX_PENDING: usize = 1024;
 
 /// The statement of a group.
-pub(super) trait Statement: Send + Sync + 'static {
+pub trait Statement: Send + Sync + 'static {
     /// What one caller submits.
     type Item: Send + Sync + 'static;
     /// What one caller gets back.
@@ -59,7 +59,7 @@ const MAX_KEPT_BUFFER: usize = 1024 * 1024;
 /// A statement that was executed.
 #[derive(Debug, Clone, Copy)]
 pub struct Executed {
-    /// The name of the statement: `submit`, `claim`, `end`, `requeue`, `lookup` or `follow`.
+    /// The name of the statement: `submit`, `claim`, `end`, `requeue`, `lookup`, `follow` or `keys`.
     pub statement: &'static str,
     /// How many jobs it concerned.
     pub n_jobs: usize,
@@ -117,7 +117,7 @@ struct Pending<S: Statement> {
 }
 
 /// A handle on a group. The group ends when its last handle is dropped and no item is pending.
-pub(super) struct Group<S: Statement> {
+pub struct Group<S: Statement> {
     pending: mpsc::Sender<Vec<Pending<S>>>,
 }
 
@@ -134,16 +134,16 @@ impl<S: Statement> std::fmt::Debug for Group<S> {
 }
 
 impl<S: Statement> Group<S> {
-    /// Starts a group on the current runtime. It has a connection of its own with the options of `db`.
-    pub(super) fn start(db: &Pool, statement: S) -> Self {
+    /// Starts a group on the current runtime. It uses one connection of `db` at a time.
+    pub fn start(db: Pool, statement: S) -> Self {
         let (pending, received) = mpsc::channel(MAX_PENDING);
-        tokio::spawn(run(statement, db.of_task(), received));
+        tokio::spawn(run(statement, db, received));
         Self { pending }
     }
 
     /// Executes one item together with all other pending items. If the returned future is dropped before the
     /// statement begins, the item is not executed.
-    pub(super) async fn execute(&self, item: S::Item) -> Result<S::Reply, GroupError> {
+    pub async fn execute(&self, item: S::Item) -> Result<S::Reply, GroupError> {
         let (reply, result) = oneshot::channel();
         self.pending.send(vec![Pending { item, reply }]).await.map_err(|_| GroupError::Stopped)?;
         result.await.map_err(|_| GroupError::Stopped)?

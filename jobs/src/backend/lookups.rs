@@ -58,7 +58,7 @@ impl Statement for Follow {
 impl Lookups {
     /// Starts the tasks that read. Each uses its own connection with the options of `db`.
     pub fn start(db: &Pool) -> Self {
-        Self { finds: Group::start(db, Find), follows: Group::start(db, Follow) }
+        Self { finds: Group::start(db.of_task(), Find), follows: Group::start(db.of_task(), Follow) }
     }
 
     /// The current state of a job of any account. `None` if no job has this id.

@@ -20,7 +20,7 @@ pub use admission::{Admission, QueueFull};
 pub use claims::{ClaimedJob, Claims, FetchedJob};
 pub use consumer::JobBackend;
 pub use endings::Endings;
-pub use group::{Executed, GroupError, observe_statements, silent_statement};
+pub use group::{Executed, Group, GroupError, Statement, observe_statements, silent_statement};
 pub use held::{HeldByQueue, HeldClaims, Hold};
 pub use lookups::Lookups;
 pub use submissions::{NotAccepted, Submissions, SubmitError, SubmitResult};

@@ -97,7 +97,7 @@ impl Submissions {
     /// `db`.
     pub fn start(db: &Pool, admission: &Admission) -> Self {
         let submit = |queue| Submit { queue, admission: admission.clone(), db: db.clone() };
-        Self(Queue::ALL.map(|queue| Group::start(db, submit(queue))))
+        Self(Queue::ALL.map(|queue| Group::start(db.of_task(), submit(queue))))
     }
 
     /// Pushes one job. It is on disk when this returns if [`NewJob::is_flushed`]. Otherwise it can be lost if Postgres

@@ -136,7 +136,7 @@ table! {
     /// Jobs that this process runs.
     WORKER_JOBS: Gauge["queue"] = "akhar_worker_jobs", Worker;
 
-    /// Items in one statement of the queue: `submit`, `lookup` and `follow` in an api, `claim`, `end` and `requeue` in a worker.
+    /// Items in one statement that many callers share: `submit`, `lookup`, `follow` and `keys` in an api, `claim`, `end` and `requeue` in a worker.
     STATEMENT_ITEMS: Histogram(ITEMS)["statement"] = "akhar_statement_items", All;
     /// Time of one statement of the queue.
     STATEMENT_SECONDS: Histogram(SECONDS)["statement"] = "akhar_statement_duration_seconds", All;

@@ -1,5 +1,6 @@
 //! API keys: which keys are accepted, and until when.
 
+use akhar_accounts::NewKey;
 use akhar_client::{Answer, JobResultBody, JobState};
 use akhar_tests::{
     Form, Stack, TIMEOUT,
@@ -12,7 +13,8 @@ use akhar_tests::{
     until,
 };
 use serde_json::Value;
-use tokio::time::timeout;
+use sqlx::{Connection as _, PgConnection};
+use tokio::{task::JoinSet, time::timeout};
 
 use crate::operations;
 
@@ -257,7 +259,8 @@ async fn a_key_from_before_accounts_existed_gets_an_account_with_the_key_s_id() 
     let webhooks = include_str!("../../../migrations/sql/0011_webhooks.sql");
     let announcement = include_str!("../../../migrations/sql/0017_webhook_announcement.sql");
     let retention = include_str!("../../../migrations/sql/0026_retention.sql");
-    for statements in [undo, accounts, quotas, webhooks, announcement, retention] {
+    let stored = include_str!("../../../migrations/sql/0040_stored_bytes.sql");
+    for statements in [undo, accounts, quotas, webhooks, announcement, retention, stored] {
         sqlx::raw_sql(statements).execute(&stack.db).await.expect("the schema changes");
     }
     let accounts: Vec<(bool, String)> =
@@ -284,4 +287,28 @@ fn prefix(key: &str) -> &str {
         key.strip_prefix("ak_").and_then(|rest| rest.get(..8)).unwrap_or_else(|| panic!("no key: {key}"));
     assert_eq!(key.as_bytes()[11], b'_');
     prefix
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unknown_keys_take_one_connection_however_many_there_are() {
+    let stack = Stack::with().workers(0).set("AKHAR_DATABASE_CONNECTIONS", 4).start().await;
+    assert_eq!(stack.get("/v1/jobs").await.status, 200);
+    let unknown = || {
+        let key = NewKey::random();
+        send(stack.anonymous("GET", "/v1/jobs").bearer_auth(key.expose()))
+    };
+    // While this is locked, no key can be found.
+    let mut other = PgConnection::connect_with(&stack.db.servers().options()[0]).await.expect("a connection");
+    let lock = "begin; lock table tokens in access exclusive mode";
+    sqlx::raw_sql(lock).execute(&mut other).await.expect("a lock");
+    let requests: JoinSet<_> = (0..50).map(|_| unknown()).collect();
+    let served = until("the keys are looked up", async || {
+        let waiting = "select count(*) from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'";
+        let n: i64 = sqlx::query_scalar(waiting).fetch_one(&mut other).await.expect("a count");
+        if n > 0 { Some(stack.get("/v1/jobs").await) } else { None }
+    });
+    assert_eq!(served.await.status, 200, "a known key is served");
+    sqlx::raw_sql("rollback").execute(&mut other).await.expect("the lock is free");
+    assert!(requests.join_all().await.iter().all(|answer| answer.status == 401));
 }
