@@ -44,7 +44,7 @@ pub use operations::classifier_input;
 pub use recording::Recording;
 
 use delivery::{Attempts, ConsumerConfig, Consumers, Downloads};
-use liveness::{Sweeper, heartbeat, sweep_uploads};
+use liveness::{Sweeper, expire, heartbeat, sweep_uploads};
 use measure::Measured;
 use models::Models;
 
@@ -98,8 +98,10 @@ pub async fn run(
     helpers.spawn(listen(database.clone(), wakeups.clone(), shutdown.clone()));
     helpers.spawn(models.clone().follow(registry, shutdown.clone()));
     let (written, heartbeats) = watch::channel(0);
-    let sweeper = Sweeper::new(db.clone(), claims.clone(), endings);
-    helpers.spawn(sweeper.sweep(heartbeats, live, shutdown.clone()));
+    let (compared, times) = watch::channel(None);
+    let sweeper = Sweeper::new(db.clone(), claims.clone(), endings, compared);
+    helpers.spawn(sweeper.sweep(heartbeats, live.clone(), shutdown.clone()));
+    helpers.spawn(expire(db.clone(), times, live, shutdown.clone()));
     helpers.spawn(record_minutes(db.clone(), shutdown.clone()));
     helpers.spawn(sweep_uploads(Orphans::new(uploads.clone()), db.clone(), shutdown.clone()));
     let last_beat = CancellationToken::new();

@@ -128,19 +128,17 @@ pub async fn unended_groups(db: &Pool, limit: i64) -> Result<Vec<AccountGroup>, 
     sqlx::query_as(groups).bind(limit).fetch_all(db).await
 }
 
-/// Forgets groups that have no jobs any more and whose end is not to be announced.
-pub(super) async fn forget_empty_groups(db: &Pool) -> Result<(), sqlx::Error> {
-    sqlx::query(
+/// Forgets at most `limit` groups that have no jobs any more and whose end is not to be announced. Returns their number.
+pub(super) async fn forget_empty_groups(db: &Pool, limit: i64) -> Result<u64, sqlx::Error> {
+    let forgotten = sqlx::query(
         "delete from job_groups where ctid = any(array(
              select ctid from job_groups g where n_unended + n_succeeded + n_failed + n_cancelled = 0
                  and not exists (
                      select from webhook_deliveries w
                      where w.account_id = g.account_id and w.group_name = g.name and w.state = 'pending')
-             for update of g skip locked))",
-    )
-    .execute(db)
-    .await?;
-    Ok(())
+             limit $1 for update of g skip locked))",
+    );
+    Ok(forgotten.bind(limit).execute(db).await?.rows_affected())
 }
 
 /// The most jobs of a group that one statement cancels or deletes. Their rows are locked for some hundredths of a second, and each

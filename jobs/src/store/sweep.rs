@@ -1,6 +1,6 @@
 //! Periodic work on all jobs: finds lost jobs, and deletes old jobs.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
@@ -21,11 +21,8 @@ const SWEEP_LIMIT: i64 = 200;
 /// No delay before another attempt is longer than this.
 const MAX_DELAY: Duration = Duration::from_secs(5 * 60);
 
-/// The most jobs, and the most keys of requests, that [`expire`] deletes at once.
+/// The most rows that a statement of [`expire`] deletes, so that each takes a fraction of a second.
 const EXPIRE_LIMIT: u64 = 1000;
-
-/// How long [`expire`] goes on deleting them.
-const LONGEST_EXPIRY: Duration = Duration::from_secs(20);
 
 /// How long the key of a request stands for its job.
 const IDEMPOTENCY_KEY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -117,69 +114,82 @@ pub async fn make_due(db: &Pool) -> Result<(), sqlx::Error> {
 /// longer than `dead_retention` ago, the keys of requests and the reserved uploads of more than a day ago, the turns of all claims but the highest ones, the usage of audio of more than a month ago,
 /// the reservations of audio that do not count any more, the audit trail of more than 90 days ago, the groups that have no jobs any more, and the jumps of the clock before all of these. Returns the number of
 /// deleted jobs.
+///
+/// Each statement deletes at most [`EXPIRE_LIMIT`] rows, and is repeated while there are more. It may be dropped between two of them.
 pub async fn expire(
     db: &Pool,
     clock: &Clock,
     retention: Duration,
     dead_retention: Duration,
 ) -> Result<u64, sqlx::Error> {
-    sqlx::query(
-        "delete from claimed_turns where ctid = any(array(
-             select c.ctid from claimed_turns c, (
-                 select queue, priority, max(turn) as turn from claimed_turns group by queue, priority) highest
-             where c.queue = highest.queue and c.priority = highest.priority and c.turn < highest.turn
-             for update of c skip locked))",
-    )
-    .execute(db)
-    .await?;
     let usage_until: DateTime<Utc> = clock.ago(AUDIO_USAGE_KEPT);
-    sqlx::query("delete from audio_usage where day < ($1 at time zone 'utc')::date")
-        .bind(usage_until)
-        .execute(db)
-        .await?;
-    sqlx::query(
-        "delete from audio_reservations r where reserved_at < $1
-             and not exists (select from jobs j where j.id = r.job_id and j.state in ('queued', 'running'))",
-    )
-    .bind(clock.ago(RESERVATION_KEPT))
-    .execute(db)
-    .await?;
-    sqlx::query(concat!(
-        "delete from reserved_uploads u where created_at < $1 and not ",
-        needs_upload!("u.job_id")
-    ))
-    .bind(clock.ago(RESERVED_UPLOAD_KEPT))
-    .execute(db)
-    .await?;
-    let audit_until = clock.ago(AUDIT_KEPT);
-    sqlx::query("delete from audit where at < $1").bind(audit_until).execute(db).await?;
+    let (audit_until, keys_until) = (clock.ago(AUDIT_KEPT), clock.ago(IDEMPOTENCY_KEY_KEPT));
     let (until, dead_until) = (clock.ago(retention), clock.ago(dead_retention));
-    let keys_until = clock.ago(IDEMPOTENCY_KEY_KEPT);
-    let limit = EXPIRE_LIMIT.cast_signed();
-    let began = Instant::now();
-    let mut n_jobs = 0;
+    let delete = |statement: &'static str, until: DateTime<Utc>| {
+        while_more(move |limit| async move {
+            Ok(sqlx::query(statement).bind(until).bind(limit).execute(db).await?.rows_affected())
+        })
+    };
+    while_more(|limit| async move {
+        Ok(sqlx::query(PASSED_TURNS).bind(limit).execute(db).await?.rows_affected())
+    })
+    .await?;
+    delete(AUDIO_USAGE, usage_until).await?;
+    delete(AUDIO_RESERVATIONS, clock.ago(RESERVATION_KEPT)).await?;
+    delete(RESERVED_UPLOADS, clock.ago(RESERVED_UPLOAD_KEPT)).await?;
+    delete(AUDIT, audit_until).await?;
+    delete(IDEMPOTENCY_KEYS, keys_until).await?;
+    let n_retained = while_more(|limit| delete_retained(db, clock, limit)).await?;
+    let n_ended = while_more(|limit| delete_ended_before(db, until, dead_until, limit)).await?;
+    while_more(|limit| forget_deleted(db, until, limit)).await?;
+    while_more(|limit| forget_empty_groups(db, limit)).await?;
+    let first_until = audit_until.min(usage_until).min(until).min(dead_until).min(keys_until);
+    sqlx::query("delete from clock_jumps where jumped_to < $1").bind(first_until).execute(db).await?;
+    Ok(n_retained + n_ended)
+}
+
+/// Deletes the turns of claims below the highest one of each queue and priority.
+const PASSED_TURNS: &str = "delete from claimed_turns where ctid = any(array(
+     select c.ctid from claimed_turns c, (
+         select queue, priority, max(turn) as turn from claimed_turns group by queue, priority) highest
+     where c.queue = highest.queue and c.priority = highest.priority and c.turn < highest.turn
+     limit $1 for update of c skip locked))";
+
+const AUDIO_USAGE: &str = "delete from audio_usage where ctid = any(array(
+     select ctid from audio_usage where day < ($1 at time zone 'utc')::date limit $2 for update skip locked))";
+
+const AUDIO_RESERVATIONS: &str = "delete from audio_reservations where ctid = any(array(
+     select ctid from audio_reservations r where reserved_at < $1
+         and not exists (select from jobs j where j.id = r.job_id and j.state in ('queued', 'running'))
+     limit $2 for update of r skip locked))";
+
+const RESERVED_UPLOADS: &str = concat!(
+    "delete from reserved_uploads where ctid = any(array(
+     select ctid from reserved_uploads u where created_at < $1 and not ",
+    needs_upload!("u.job_id"),
+    " limit $2 for update of u skip locked))"
+);
+
+const AUDIT: &str = "delete from audit where ctid = any(array(
+     select ctid from audit where at < $1 order by at limit $2 for update skip locked))";
+
+const IDEMPOTENCY_KEYS: &str = "delete from idempotency_keys where ctid = any(array(
+     select ctid from idempotency_keys where created_at < $1
+     order by created_at limit $2 for update skip locked))";
+
+/// Deletes rows, at most [`EXPIRE_LIMIT`] at a time, until there are fewer. Returns the number of deleted rows.
+async fn while_more<F>(delete: impl Fn(i64) -> F) -> Result<u64, sqlx::Error>
+where
+    F: Future<Output = Result<u64, sqlx::Error>>,
+{
+    let mut n_deleted = 0;
     loop {
-        let n_retained = delete_retained(db, clock, limit).await?;
-        let n_ended = delete_ended_before(db, until, dead_until, limit).await?;
-        let n_forgotten = forget_deleted(db, until, limit).await?;
-        let keys = sqlx::query(
-            "delete from idempotency_keys where ctid = any(array(
-                 select ctid from idempotency_keys where created_at < $1
-                 order by created_at limit $2 for update skip locked))",
-        );
-        let n_keys = keys.bind(keys_until).bind(limit).execute(db).await?.rows_affected();
-        n_jobs += n_retained + n_ended;
-        let most = n_retained.max(n_ended).max(n_forgotten).max(n_keys);
-        if most < EXPIRE_LIMIT || began.elapsed() > LONGEST_EXPIRY {
-            break;
+        let n = delete(EXPIRE_LIMIT.cast_signed()).await?;
+        n_deleted += n;
+        if n < EXPIRE_LIMIT {
+            return Ok(n_deleted);
         }
     }
-    forget_empty_groups(db).await?;
-    sqlx::query("delete from clock_jumps where jumped_to < $1")
-        .bind(audit_until.min(usage_until).min(until).min(dead_until).min(keys_until))
-        .execute(db)
-        .await?;
-    Ok(n_jobs)
 }
 
 /// Deletes workers that have sent no heartbeat since these.

@@ -8,6 +8,7 @@ mod connections;
 mod crashes;
 mod decoding;
 mod dropped_begin;
+mod expiry;
 mod failover;
 mod fair_queuing;
 mod fairness;

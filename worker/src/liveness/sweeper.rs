@@ -1,11 +1,11 @@
-//! The sweeper returns jobs to their queues whose worker died or whose claim was lost, and deletes old jobs.
+//! The sweeper returns jobs to their queues whose worker died or whose claim was lost.
 
 use std::time::Duration;
 
 use akhar_jobs::{
     JobId, JobState, Queue,
     backend::{Claims, Endings, GroupError},
-    store::{self, Clock, EndedFacts, Ending, Requeue, RunningJob},
+    store::{self, EndedFacts, Ending, Requeue, RunningJob},
 };
 use akhar_platform::database::Pool;
 use akhar_platform::{config::Config, metrics, reload::LiveConfig, shutdown::Shutdown, telemetry::JOB_ENDED};
@@ -46,11 +46,19 @@ pub(crate) struct Sweeper {
     endings: Endings,
     silence: Silence,
     clock_watch: ClockWatch,
+    /// The times at which old rows may be deleted: those of the database that are compared here.
+    compared: watch::Sender<Option<DateTime<Utc>>>,
 }
 
 impl Sweeper {
-    pub(crate) fn new(db: Pool, claims: Claims, endings: Endings) -> Self {
-        Self { db, claims, endings, silence: Silence::default(), clock_watch: ClockWatch::default() }
+    pub(crate) fn new(
+        db: Pool,
+        claims: Claims,
+        endings: Endings,
+        compared: watch::Sender<Option<DateTime<Utc>>>,
+    ) -> Self {
+        let (silence, clock_watch) = (Silence::default(), ClockWatch::default());
+        Self { db, claims, endings, silence, clock_watch, compared }
     }
 
     /// Sweeps until a soft shutdown, whenever `heartbeats` says that a heartbeat of this worker was written. It has the
@@ -90,7 +98,7 @@ impl Sweeper {
                 && let Some(found_at) = found_at
                 && let Err(error) = self.compare_times(found_at, &live.now()).await
             {
-                tracing::warn!(%error, "could not return overdue jobs to their queues, or delete old ones");
+                tracing::warn!(%error, "could not return overdue jobs to their queues");
             }
         }
     }
@@ -113,8 +121,8 @@ impl Sweeper {
         Ok(Some(found_at))
     }
 
-    /// Returns jobs that have run for too long, makes jobs due that would wait for too long, and deletes old jobs and
-    /// workers.
+    /// Returns jobs that have run for too long, makes jobs due that would wait for too long, forgets workers, and lets old jobs be
+    /// deleted.
     async fn compare_times(&self, now: DateTime<Utc>, config: &Config) -> Result<(), GroupError> {
         let clock = store::clock(&self.db, now).await?;
         let after = |queue| ConsumerConfig::longest_attempt(queue, config).saturating_add(GRACE);
@@ -122,7 +130,7 @@ impl Sweeper {
         let overdue = store::overdue(&self.db, &clock, quick, speech).await?;
         self.requeue_or_fail(overdue, WORKER_LOST, "the job's worker lost the job", false).await?;
         store::make_due(&self.db).await?;
-        self.expire(&clock, [config.retention_s, config.dead_retention_s].map(Duration::from_secs)).await?;
+        self.compared.send_replace(Some(now));
         Ok(store::forget_workers(&self.db, &self.silence.of_workers_silent_for(FORGOTTEN_AFTER_MISSED))
             .await?)
     }
@@ -198,13 +206,5 @@ impl Sweeper {
             );
         }
         metrics::DEAD_JOBS.add([WORKER_LOST], u64::try_from(dead.len()).unwrap_or(u64::MAX));
-    }
-
-    async fn expire(&self, clock: &Clock, [ended, dead]: [Duration; 2]) -> Result<(), sqlx::Error> {
-        let n = store::expire(&self.db, clock, ended, dead).await?;
-        if n > 0 {
-            tracing::info!(n, "deleted jobs that ended longer ago than the retention time");
-        }
-        Ok(())
     }
 }
