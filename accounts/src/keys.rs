@@ -12,6 +12,7 @@ use crate::{
     Role,
     audit::{Action, Actor, ChangeError, Forbidden},
     caller_urls::CallerUrl,
+    name::{NameError, check_name},
     quotas::{self, Quotas},
     secret::{NewKey, Prefix, PresentedKey, prefix_text},
     tokens::Scope,
@@ -135,9 +136,9 @@ impl WorkingKey {
 /// Why a key could not be created, listed, revoked, rotated or limited, or its webhook not be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// The name is empty or too long.
-    #[error("the name is empty or too long, expected 1 to 200 characters")]
-    Name,
+    /// The name of an account or a key cannot be one.
+    #[error("the name {0}")]
+    Name(#[from] NameError),
     /// No key has this prefix or id, or the key is revoked already.
     #[error("no working key has the prefix or id {0:?}; `akhar keys list` shows all keys")]
     NotFound(String),
@@ -186,9 +187,7 @@ pub struct NewAccount {
 pub async fn create(db: &Pool, actor: &Actor, account: NewAccount) -> Result<(KeyInfo, NewKey), KeyError> {
     let entry = actor.begin(Action::KeyCreate)?;
     let NewAccount { name, quotas, webhook, role, lifetime } = account;
-    if name.trim().is_empty() || name.chars().count() > 200 {
-        return Err(KeyError::Name);
-    }
+    check_name(&name)?;
     db.transaction(move |tx| {
         Box::pin(async move {
             let account_id = Uuid::now_v7();

@@ -142,7 +142,7 @@ pub fn legible(text: &str) -> String {
     let mut has_base = false;
     for c in text.chars() {
         let is_space = c == ' ';
-        let is_hidden = c.is_control() || is_invisible(c) || (c.is_whitespace() && !is_space);
+        let is_hidden = akhar_accounts::is_hidden(c) || (c.is_whitespace() && !is_space);
         if is_combining_mark(c) && !has_base {
             shown.push('◌');
         }
@@ -154,11 +154,6 @@ pub fn legible(text: &str) -> String {
         has_base = !is_hidden && !is_space;
     }
     shown
-}
-
-/// Whether it is a character that sets the direction of text, or one without width that is not a joiner.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// Whether a text may contain a character: all characters of its canonical decomposition must be allowed.

@@ -5,7 +5,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use akhar_accounts::{ChangeError, Forbidden, KeyError};
+use akhar_accounts::{ChangeError, Forbidden, KeyError, NameError};
 use akhar_client::{ProblemBody, ViolationBody};
 use akhar_jobs::{
     backend::{GroupError, QueueFull, SubmitError},
@@ -226,9 +226,12 @@ impl From<KeyError> for Problem {
                 let detail = "No key has this prefix, or the key is revoked or was rotated before.";
                 Self::of(ProblemType::NotFound).with_detail(detail)
             }
-            KeyError::Name => {
-                let detail = "name is empty or too long, expected 1 to 200 characters";
-                Self::violations(vec![Violation::new("name", Code::TooShort, detail)])
+            KeyError::Name(cause) => {
+                let code = match cause {
+                    NameError::Length => Code::TooShort,
+                    NameError::Hidden(_) => Code::CharacterNotAllowed,
+                };
+                Self::violations(vec![Violation::new("name", code, format!("name {cause}"))])
             }
             KeyError::NoAccount(_) | KeyError::SeveralAccounts(_) => {
                 let detail = "account is not the name or id of one account, and not the prefix of a key";

@@ -16,7 +16,7 @@ use serde_json::Value;
 use sqlx::{Connection as _, PgConnection};
 use tokio::{task::JoinSet, time::timeout};
 
-use crate::operations;
+use crate::{operations, violations};
 
 #[tokio::test]
 async fn every_invalid_key_is_refused_with_the_same_answer() {
@@ -311,4 +311,18 @@ async fn unknown_keys_take_one_connection_however_many_there_are() {
     assert_eq!(served.await.status, 200, "a known key is served");
     sqlx::raw_sql("rollback").execute(&mut other).await.expect("the lock is free");
     assert!(requests.join_all().await.iter().all(|answer| answer.status == 401));
+}
+
+#[tokio::test]
+async fn a_name_has_no_characters_that_are_not_seen() {
+    let stack = Stack::with().workers(0).start().await;
+    let admin = stack.keys(&["create", "--name", "operator", "--role", "admin"]).await;
+    for (hidden, code) in [("shop\u{202e}pohs", "U+202E"), ("shop\u{1b}[2J", "U+001B")] {
+        let (status, _, log) = stack.run(&["keys", "create", "--name", hidden]).await;
+        assert_eq!(status, Some(1), "{log}");
+        assert!(log.contains(code), "{log}");
+        let request = stack.anonymous("POST", "/v1/admin/keys").bearer_auth(&admin);
+        let refused = stack.refused(request.json(&serde_json::json!({"name": hidden})), 422).await;
+        assert_eq!(refused.errors(), violations([("name", "character_not_allowed")]));
+    }
 }
