@@ -4,7 +4,7 @@ use akhar_platform::database::Pool;
 use akhar_platform::{
     blocking::blocking,
     config::Config,
-    database::{Database, PrivateError, PrivatePostgres, Servers},
+    database::{self, Database, PrivateError, PrivatePostgres, Servers},
 };
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -61,6 +61,15 @@ pub(crate) async fn migrate(config: &Config) -> Result<(), Failure> {
     akhar_migrations::migrate(&database.pool).await?;
     tracing::info!("the schema is up to date");
     database.close();
+    Ok(())
+}
+
+/// `akhar migrate --reset-role`: takes the settings off the role that processes give it.
+pub(crate) async fn reset_role(config: &Config) -> Result<(), Failure> {
+    let servers = configured_servers(config)?.ok_or(Failure::NoDatabase)?;
+    let address = servers.address();
+    database::reset_role(&servers).await.map_err(|source| Failure::Connect { address, source })?;
+    tracing::info!("the role has the settings of the server again, until a process of Akhar starts with it");
     Ok(())
 }
 

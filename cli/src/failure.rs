@@ -1,6 +1,12 @@
 //! The errors of all commands, as they are printed to the user.
 
-use akhar_platform::{config::ConfigError, database::PrivateError, telemetry::TelemetryError};
+use std::error::Error as _;
+
+use akhar_platform::{
+    config::ConfigError,
+    database::{PrivateError, advice},
+    telemetry::TelemetryError,
+};
 
 /// Why a command failed. The process prints it and exits with code 1, except for [`Failure::Exit`].
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +75,18 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// What an operator can do about an error of the database, if the error does not say it.
+    pub(crate) fn advice(&self) -> Option<&'static str> {
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            if let Some(advice) = error.downcast_ref().and_then(advice) {
+                return Some(advice);
+            }
+            cause = error.source();
+        }
+        None
+    }
+
     /// For processes that go on when nobody reads their output.
     pub(crate) fn unless_output_closed(self) -> Result<(), Self> {
         match self {

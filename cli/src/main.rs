@@ -69,7 +69,11 @@ enum Command {
     /// Run a worker, which claims jobs and runs models
     Worker(worker::Arguments),
     /// Bring the database schema up to date: apply all pending migrations
-    Migrate,
+    Migrate {
+        /// Migrate nothing, but take the settings off the role of the database again that processes give it (`alter role`)
+        #[arg(long)]
+        reset_role: bool,
+    },
     /// Create, list, limit, revoke and rotate API keys, and change the webhooks of their accounts
     Keys(admin::Arguments<keys::Command>),
     /// List webhooks, and send those again that were given up
@@ -112,6 +116,9 @@ fn main() -> ExitCode {
         Err(Failure::Exit(code)) => ExitCode::from(code),
         Err(failure) => {
             eprintln!("akhar: {failure}");
+            if let Some(advice) = failure.advice() {
+                eprintln!("akhar: {advice}");
+            }
             ExitCode::FAILURE
         }
     }
@@ -145,7 +152,8 @@ fn run(command: Command) -> Result<(), Failure> {
             Command::Serve => serve::run(config).await,
             Command::Api => api::run(config).await,
             Command::Worker(arguments) => worker::run(config, &arguments).await,
-            Command::Migrate => connect::migrate(&config).await,
+            Command::Migrate { reset_role: true } => connect::reset_role(&config).await,
+            Command::Migrate { reset_role: false } => connect::migrate(&config).await,
             Command::Keys(arguments) => keys::run(&config, arguments).await,
             Command::Webhooks(arguments) => webhooks::run(&config, arguments).await,
             Command::Jobs(arguments) => jobs::run(&config, arguments).await,

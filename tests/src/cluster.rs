@@ -147,6 +147,11 @@ impl Cluster {
         self.create("").await
     }
 
+    /// Creates a database in another encoding than UTF-8.
+    pub async fn latin_database(&self) -> PgConnectOptions {
+        self.create(" encoding 'LATIN1' locale 'C' template template0").await
+    }
+
     async fn create(&self, from: &str) -> PgConnectOptions {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("test_{}", COUNT.fetch_add(1, Ordering::Relaxed));

@@ -22,6 +22,8 @@ pub enum PoolMode {
     Session,
     /// For one transaction.
     Transaction,
+    /// For one transaction, and prepared statements are not kept, as before version 1.21.
+    WithoutStatements,
 }
 
 impl PoolMode {
@@ -29,6 +31,7 @@ impl PoolMode {
         match self {
             Self::Session => "session",
             Self::Transaction => "transaction",
+            Self::WithoutStatements => "transaction\nmax_prepared_statements = 0",
         }
     }
 }

@@ -5,7 +5,7 @@ use akhar_jobs::store::{self, WorkerState};
 use akhar_migrations::SchemaError;
 use akhar_platform::{
     config::Config,
-    database::{Database, NOT_NOTIFIED, Pool, PrivatePostgres, Servers, is_storage_full},
+    database::{Database, NOT_NOTIFIED, Pool, PrivatePostgres, Servers, advice, is_storage_full},
 };
 use secrecy::ExposeSecret as _;
 
@@ -61,6 +61,9 @@ async fn connected(config: &Config) -> Vec<Check> {
             .await
             .unwrap_or_else(|error| failed_query("notifications", &error)),
     );
+    if config.database_url.is_some() {
+        checks.push(role(db).await.unwrap_or_else(|error| failed_query("role", &error)));
+    }
     checks.push(access(db).await.unwrap_or_else(|error| failed_query("access", &error)));
     checks.extend(replica(config).await);
     checks.push(clock(&opened.database).await.unwrap_or_else(|error| failed_query("clock", &error)));
@@ -77,6 +80,9 @@ async fn connected(config: &Config) -> Vec<Check> {
 }
 
 fn unreachable(config: &Config, error: &Failure) -> Check {
+    if let Some(advice) = error.advice() {
+        return Check::failed("database", error.to_string(), advice);
+    }
     let fix = match (error, data_dir(config)) {
         (Failure::NoPrivateDatabase(_), Some(folder)) => {
             let found = format!("none yet: `akhar serve` makes one in {}", folder.display());
@@ -95,7 +101,7 @@ fn unreachable(config: &Config, error: &Failure) -> Check {
 }
 
 fn failed_query(name: &'static str, error: &sqlx::Error) -> Check {
-    Check::failed(name, format!("a query failed: {error}"), "look at Postgres's log")
+    Check::failed(name, format!("a query failed: {error}"), advice(error).unwrap_or("look at Postgres's log"))
 }
 
 /// The server's version and the settings that matter.
@@ -186,6 +192,28 @@ async fn notifications(database: &Database, config: &Config) -> Result<Check, sq
         let fix = "set AKHAR_DATABASE_LISTEN_URL to the database's address without a pooler in transaction mode, or to off";
         Check::warning("notifications", NOT_NOTIFIED.to_owned(), fix)
     })
+}
+
+/// Whether the role is the service's own. It has settings in this database that other programs would get too.
+async fn role(db: &Pool) -> Result<Check, sqlx::Error> {
+    let (role, is_superuser, others): (String, bool, Vec<String>) = sqlx::query_as(
+        "select rolname::text, rolsuper, array(
+             select datname::text from pg_database d
+             where d.datdba = r.oid and datname <> current_database() and not datistemplate order by 1)
+         from pg_roles r where rolname = current_user",
+    )
+    .fetch_one(db)
+    .await?;
+    let found = if is_superuser {
+        format!("{role} is a superuser, and not for the service alone")
+    } else if others.is_empty() {
+        return Ok(Check::ok("role", format!("{role} is for the service alone")));
+    } else {
+        format!("{role} also owns other databases: {}", others.join(", "))
+    };
+    let fix = "psql and dumps as this role get the settings of the service in this database: name a role of the service's own in \
+               AKHAR_DATABASE_URL, and run `akhar migrate --reset-role` with the old address";
+    Ok(Check::warning("role", found, fix))
 }
 
 /// Whether the database is open to all roles of the server: whoever can connect hears every notification and can send some.

@@ -2,8 +2,26 @@
 
 use std::io;
 
+use super::encoding::WrongEncoding;
+
 pub(super) fn has_code(error: &sqlx::Error, matches: impl FnOnce(&str) -> bool) -> bool {
     matches!(error, sqlx::Error::Database(error) if error.code().is_some_and(|code| matches(&code)))
+}
+
+/// What an operator can do about the cause of this error. `None` for errors that say it themselves.
+pub fn advice(error: &sqlx::Error) -> Option<&'static str> {
+    match error {
+        sqlx::Error::Configuration(cause) if cause.is::<WrongEncoding>() => Some(
+            "create another database (`create database akhar owner akhar encoding 'UTF8' template template0`), and name it in \
+             AKHAR_DATABASE_URL",
+        ),
+        // A prepared statement exists already, or is not there.
+        _ if has_code(error, |code| matches!(code, "42P05" | "26000")) => Some(
+            "a pooler in transaction mode that keeps no prepared statements stands before Postgres: use PgBouncer 1.21 or newer \
+             with max_prepared_statements set, or its session mode, or the address of Postgres itself",
+        ),
+        _ => None,
+    }
 }
 
 /// Whether the server is starting, or has no connection free: trying again shortly may help.

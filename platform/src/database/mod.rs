@@ -2,6 +2,7 @@
 //! `akhar serve`.
 
 mod deadline;
+mod encoding;
 mod errors;
 mod listener;
 mod pool;
@@ -14,12 +15,12 @@ mod server_process;
 mod servers;
 mod transaction;
 
-pub use errors::{is_read_only, is_storage_full, is_transient, may_recover};
+pub use errors::{advice, is_read_only, is_storage_full, is_transient, may_recover};
 pub use listener::{Event, NOT_NOTIFIED};
 pub use pool::{ANSWER_LIMIT, Pool, check_writable};
 pub use private::{PrivatePostgres, TemporaryDataDir};
 pub use private_error::PrivateError;
-pub use role::unlimited;
+pub use role::{reset_role, unlimited};
 pub use servers::Servers;
 pub use transaction::transaction;
 
@@ -140,10 +141,11 @@ impl Database {
     }
 }
 
-/// Prepares the role for the connections of the pool. Waits for a server that is starting, also behind a pooler.
+/// Checks the encoding of the database, and prepares the role for the connections of the pool. Waits for a server that is starting, also behind a pooler.
 async fn prepare(servers: &Servers) -> Result<(), sqlx::Error> {
     let connect = || async {
         let mut db = servers.connect().await?;
+        encoding::check(&mut db).await?;
         role::set(&mut db).await?;
         db.close().await
     };

@@ -1,6 +1,16 @@
 //! The settings of the connections: those of the planner, and the longest time of a statement.
 
-use sqlx::{Executor as _, PgConnection};
+use sqlx::{Connection as _, Executor as _, PgConnection};
+
+use super::servers::Servers;
+
+/// The settings, an array of texts.
+macro_rules! wanted {
+    () => {
+        "array['jit=off', 'plan_cache_mode=force_generic_plan', 'enable_seqscan=off', 'enable_hashjoin=off',
+             'enable_mergejoin=off', 'statement_timeout=6000']"
+    };
+}
 
 /// Gives the connected role the settings in this database, unless it has them. They are the role's and not set by each
 /// connection, because a pooler in transaction mode gives every transaction another connection of the server.
@@ -14,11 +24,13 @@ use sqlx::{Executor as _, PgConnection};
 /// [`unlimited`] does so for a migration.
 ///
 /// The number of the lock is arbitrary. Two processes must not change the row of the role at a time.
-const SET: &str = "do $$
+const SET: &str = concat!(
+    "do $$
     declare
         setting text;
-        wanted constant text[] := array['jit=off', 'plan_cache_mode=force_generic_plan', 'enable_seqscan=off',
-            'enable_hashjoin=off', 'enable_mergejoin=off', 'statement_timeout=6000'];
+        wanted constant text[] := ",
+    wanted!(),
+    ";
     begin
         if exists (
             select from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase
@@ -30,11 +42,34 @@ const SET: &str = "do $$
         foreach setting in array wanted loop
             execute format('alter role current_user in database %I set %s', current_database(), setting);
         end loop;
-    end $$";
+    end $$"
+);
+
+/// Takes the settings away again.
+const RESET: &str = concat!(
+    "do $$
+    declare setting text;
+    begin
+        perform pg_advisory_xact_lock(7019281123);
+        foreach setting in array ",
+    wanted!(),
+    " loop
+            execute format('alter role current_user in database %I reset %I', current_database(), split_part(setting, '=', 1));
+        end loop;
+    end $$"
+);
 
 /// Sets them for the connections that are opened from now on.
 pub(super) async fn set(db: &mut PgConnection) -> Result<(), sqlx::Error> {
     db.execute(SET).await.map(drop)
+}
+
+/// Takes the settings off the role in this database again. The connections that are opened from now on have those of the server,
+/// until a process of Akhar starts with this role.
+pub async fn reset_role(servers: &Servers) -> Result<(), sqlx::Error> {
+    let mut db = servers.connect().await?;
+    db.execute(RESET).await?;
+    db.close().await
 }
 
 /// Lets the statements of this connection take any time.

@@ -44,6 +44,43 @@ async fn a_role_that_only_owns_its_database_is_enough() {
     .await
     .expect("a count");
     assert_eq!(n_settings, 2, "the planner's settings are the role's");
+    let doctor = async |environment: &[(String, String)]| {
+        let report = command(&["doctor"], environment).output().await.expect("it runs");
+        let report = String::from_utf8_lossy(&report.stdout).into_owned();
+        report.lines().find(|line| line.contains(" role ")).expect("a check").to_owned()
+    };
+    assert!(doctor(&environment).await.starts_with("ok "), "the role is the service's own");
+    assert!(doctor(&base_environment(&options)).await.starts_with("warning "), "a superuser is not");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_settings_of_the_role_are_taken_off_again() {
+    let options = Cluster::shared().database().await;
+    let environment = base_environment(&options);
+    let mut db = PgConnection::connect_with(&options).await.expect("it answers");
+    let mut settings = async || -> Vec<String> {
+        let settings =
+            "select unnest(setconfig) from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase
+             where d.datname = current_database()";
+        sqlx::query_scalar(settings).fetch_all(&mut db).await.expect("settings")
+    };
+    succeeds(&["migrate"], &environment).await;
+    assert!(settings().await.contains(&"enable_seqscan=off".to_owned()));
+    succeeds(&["migrate", "--reset-role"], &environment).await;
+    assert_eq!(settings().await, [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_in_another_encoding_is_refused() {
+    let environment = base_environment(&Cluster::shared().latin_database().await);
+    for name in ["migrate", "api", "worker", "doctor"] {
+        let refused = command(&[name], &environment).output().await.expect("it runs");
+        let said = said(&refused) + &String::from_utf8_lossy(&refused.stdout);
+        assert!(!refused.status.success(), "{name}: {said}");
+        for part in ["the encoding of the database is LATIN1", "encoding 'UTF8' template template0"] {
+            assert!(said.contains(part), "{name}: {said}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -24,6 +24,20 @@ async fn a_schema_is_migrated_through_a_pooler() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_pooler_that_keeps_no_prepared_statements_is_named() {
+    let cluster = Cluster::shared();
+    let pooler = Pooler::start(cluster, PoolMode::WithoutStatements).await;
+    let environment = base_environment(&cluster.empty_database().await.socket(pooler.socket()));
+    let migrate = async || command(&["migrate"], &environment).output().await.expect("it runs");
+    migrate().await;
+    // The connections of the server still have the statements of the first process.
+    let again = migrate().await;
+    let said = said(&again);
+    assert!(!again.status.success(), "{said}");
+    assert!(said.contains("prepared statement") && said.contains("PgBouncer 1.21 or newer"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn callers_get_their_answers_through_a_killed_pooler_in_session_mode() {
     answers_through_a_killed_pooler(PoolMode::Session, &[]).await;
 }
