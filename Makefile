@@ -4,6 +4,9 @@
 # Where ONNX Runtime's library lies; an absolute path, since tests start the program from other folders.
 export AKHAR_ORT_DYLIB ?= $(CURDIR)/.cache/onnxruntime/libonnxruntime.so
 
+# Tests wait for processes, clocks and locks for half of their time: twice as many run at a time as there are cores.
+export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+
 run: ## Set up, build and serve on http://127.0.0.1:8080; prints a demo key and a request to paste
 	scripts/setup.sh run
 	cargo build --release --locked --package akhar
