@@ -39,15 +39,17 @@ pub(crate) async fn estimate(app: App, db: Pool) {
     }
 }
 
-/// Refuses a job of an account that has stored as much as it may. One that is submitted already is accepted.
-pub(crate) async fn check(app: &App, caller: &Caller, job: JobId) -> Result<(), Problem> {
+/// Refuses a job of an account that has stored as much as it may. One that is submitted already is accepted, which only a job with
+/// a key can be: another refusal costs no statement.
+pub(crate) async fn check(app: &App, caller: &Caller, with_key: Option<JobId>) -> Result<(), Problem> {
     let quota = caller.quotas.stored_mb.and_then(|mb| u64::try_from(mb).ok());
     let most = quota.map_or_else(|| app.max_stored_bytes(), |mb| mb * MB);
     if app.stored.of(caller.account_id) < most {
         return Ok(());
     }
-    let db = &app.database.pool;
-    if retry_transient(|_| store::find(db, job, caller.account_id)).await?.is_some() {
+    if let Some(job) = with_key
+        && retry_transient(|_| store::find(&app.database.pool, job, caller.account_id)).await?.is_some()
+    {
         return Ok(());
     }
     let detail = format!(

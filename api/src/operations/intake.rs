@@ -54,7 +54,7 @@ impl Intake<'_> {
         let is_submitted = reserved_upload.is_some() && reserved.is_none();
         let has_key = context.idempotency_key.is_some() || reserved_upload.is_some();
         let id = identity::identify(app, caller, context, &parameters, source.as_ref()).await?;
-        stored::check(app, caller, id).await?;
+        stored::check(app, caller, has_key.then_some(id)).await?;
         audio_quota::reserve(app, caller, context, (id, parameters.operation()), source.as_ref()).await?;
         let (upload, recording_url) = match source {
             Some(Source::Sent(upload)) => (Some(upload), None),

@@ -136,6 +136,11 @@ async fn an_account_may_have_so_many_megabytes_stored() {
     });
     assert_eq!(refused_for(&refused.await, "stored-mb"), 60);
     assert_eq!(send(request(&stack, 1)).await.job(), jobs[1], "it is stored already");
+    let mut holder = stack.db.servers().connect().await.expect("a connection");
+    sqlx::raw_sql("begin; lock table jobs").execute(&mut holder).await.expect("a lock");
+    let refused = stack.post_as(&key, "speech-recognition", &form);
+    assert_eq!(refused_for(&send(refused).await, "stored-mb"), 60, "it costs the database nothing");
+    sqlx::raw_sql("rollback").execute(&mut holder).await.expect("an end");
     let other = send(stack.post("speech-recognition", &form).header("prefer", "respond-async")).await;
     assert_eq!(other.status, 202, "other accounts are not limited");
 
