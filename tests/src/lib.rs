@@ -28,6 +28,7 @@ pub mod pooler;
 pub mod process;
 pub mod proxy;
 pub mod queue;
+pub mod results;
 pub mod scripts;
 mod seam;
 pub mod serve;

@@ -1,15 +1,6 @@
 //! Callers that ask for large answers and do not read them.
 
-use akhar_jobs::{
-    FreePlaces, Outcome, Queue, SubtitleSize,
-    store::{self, Ending, Guard},
-};
-use akhar_tests::{
-    Form, Stack,
-    http::send,
-    queue,
-    speech::{silence, wav},
-};
+use akhar_tests::{Form, Stack, http::send, results::long_result};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpSocket, TcpStream},
@@ -20,32 +11,6 @@ use crate::digit;
 
 /// The length of an answer.
 const N_CHARS: usize = 950_000;
-
-/// A job of the account of `key` with a transcription of [`N_CHARS`] characters, as of many hours of speech.
-async fn long_result(stack: &Stack, key: &str) -> Uuid {
-    let request = stack.post_as(key, "speech-recognition", &Form::upload(&wav(&silence(1))));
-    let job = send(request.header("prefer", "respond-async")).await.job();
-    store::beat(&stack.db, "worker", &[]).await.expect("a heartbeat");
-    let claimed =
-        store::claim(&stack.db, "worker", &[FreePlaces::any(Queue::Speech, 1)]).await.expect("a claim");
-    let outcome = Outcome::Transcription {
-        transcription: "a".repeat(N_CHARS),
-        translation: None,
-        timestamps: None,
-        words: None,
-        segments: Vec::new(),
-        seconds: 1.0,
-        warnings: Vec::new(),
-        probably_wrong: Vec::new(),
-        confidence: None,
-        language: None,
-        subtitles: SubtitleSize::default(),
-    };
-    let guard = Guard::Claimed(claimed.first().expect("the job").fence);
-    let ending = Ending { guard, outcome: Some(outcome), timing: None, error: None, may_have_webhook: false };
-    assert_eq!(queue::end(&stack.db, &[ending]).await.expect("a write").met, [true]);
-    job
-}
 
 /// A connection that asks for a result and reads its status only.
 async fn unread(stack: &Stack, key: &str, job: Uuid) -> (TcpStream, u16) {
@@ -65,11 +30,11 @@ async fn unread(stack: &Stack, key: &str, job: Uuid) -> (TcpStream, u16) {
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_that_nobody_reads_take_a_part_of_the_memory_and_refuse_only_their_own_account() {
     const N: usize = 330;
-    let mut stack = Stack::with().workers(0).start().await;
+    let stack = Stack::start().await;
     let other = stack.keys(&["create", "--name", "other"]).await;
     let key = stack.key.clone();
-    let job = long_result(&stack, &key).await;
-    let of_other = long_result(&stack, &other).await;
+    let job = long_result(&stack, &key, N_CHARS).await;
+    let of_other = long_result(&stack, &other, N_CHARS).await;
     let mut callers = Vec::new();
     for _ in 0..N {
         callers.push(unread(&stack, &key, job).await);
@@ -82,7 +47,6 @@ async fn answers_that_nobody_reads_take_a_part_of_the_memory_and_refuse_only_the
     let result = stack.anonymous("GET", &format!("/v1/jobs/{of_other}/result")).bearer_auth(&other);
     let result = send(result).await;
     assert_eq!((result.status, result.body.len() > N_CHARS), (200, true));
-    stack.add_worker().await;
     for key in [&other, &key] {
         let answer = send(stack.post_as(key, "digit-recognition", &Form::upload(&digit().bytes))).await;
         assert_eq!(answer.status, 200, "a small answer needs no memory of the large ones");
