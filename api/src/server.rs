@@ -43,7 +43,6 @@ use crate::{
     listen::listen,
     measure::{self, Measured},
     router::router,
-    stored,
     ui::playground::DemoKey,
     webhooks::deliver,
 };
@@ -198,7 +197,7 @@ pub(crate) fn start_helpers(app: &App) -> [AbortOnDropHandle<()>; 6] {
         tokio::spawn(listen(app.clone())),
         tokio::spawn(deliver(app.clone())),
         tokio::spawn(record_minutes(database.pool.clone())),
-        tokio::spawn(stored::estimate(app.clone(), database.pool.clone())),
+        tokio::spawn(app.stored.clone().estimate(database.pool.clone())),
         tokio::spawn(app.readiness.clone().look(database.clone())),
         tokio::spawn(async move { database.follow_replica().await }),
     ]

@@ -7,7 +7,7 @@ use akhar_accounts::{CallerUrl, webhooks::signing_secrets};
 use akhar_jobs::{NewJob, Parameters, RecordingUrl, Upload};
 use tracing::Span;
 
-use super::{audio_quota, identity, reserved, retention};
+use super::{audio_quota, identity, reserved, retention, stored_quota};
 use crate::{
     app::App,
     auth::caller::Caller,
@@ -15,7 +15,6 @@ use crate::{
     input::source::Source,
     problems::{Code, Problem, Violation},
     retry::retry_transient,
-    stored,
 };
 
 /// A request for an operation.
@@ -54,7 +53,7 @@ impl Intake<'_> {
         let is_submitted = reserved_upload.is_some() && reserved.is_none();
         let has_key = context.idempotency_key.is_some() || reserved_upload.is_some();
         let id = identity::identify(app, caller, context, &parameters, source.as_ref()).await?;
-        stored::check(app, caller, has_key.then_some(id)).await?;
+        stored_quota::check(app, caller, has_key.then_some(id)).await?;
         audio_quota::reserve(app, caller, context, (id, parameters.operation()), source.as_ref()).await?;
         let (upload, recording_url) = match source {
             Some(Source::Sent(upload)) => (Some(upload), None),

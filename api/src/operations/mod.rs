@@ -17,6 +17,7 @@ mod reserved;
 mod retention;
 pub(crate) mod run;
 pub(crate) mod speech_recognition;
+mod stored_quota;
 pub(crate) mod submission;
 
 /// Calls a macro with each operation and its folder. Each of these macros generates an exhaustive match, so the crate
