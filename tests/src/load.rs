@@ -132,6 +132,16 @@ pub async fn closed_loop(request: &RequestBuilder, n: usize, end: Instant) -> Ve
 /// An open loop: until `end`, requests are sent at random times with exponential gaps, `rate` a second on
 /// average. They do not wait for the answers to earlier requests.
 pub async fn open_loop(request: &RequestBuilder, rate: f64, end: Instant) -> Vec<Sample> {
+    open_loop_with(request, rate, end, Sample::from).await
+}
+
+/// The same, of which `keep` says what is kept of each request.
+pub async fn open_loop_with<T: Send + 'static>(
+    request: &RequestBuilder,
+    rate: f64,
+    end: Instant,
+    keep: impl Fn(Sent) -> T + Clone + Send + Sync + 'static,
+) -> Vec<T> {
     let mut sent = JoinSet::new();
     let mut next = Instant::now();
     loop {
@@ -141,7 +151,8 @@ pub async fn open_loop(request: &RequestBuilder, rate: f64, end: Instant) -> Vec
         }
         sleep_until(next.into()).await;
         let request = again(request);
-        sent.spawn(async move { Sample::from(send(request).await) });
+        let keep = keep.clone();
+        sent.spawn(async move { keep(send(request).await) });
     }
 }
 

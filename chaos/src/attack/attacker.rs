@@ -9,6 +9,7 @@ use std::{
 
 use akhar_tests::{Form, Stack, images::fixture_of};
 use reqwest::{Method, RequestBuilder};
+use serde_json::Value;
 use tokio::{
     net::{TcpSocket, TcpStream},
     task::JoinSet,
@@ -32,14 +33,35 @@ pub(super) struct Attacker {
     client: reqwest::Client,
 }
 
-/// What happened to an attacker's requests: the number of each answer.
+/// The buffer of a connection of which nothing is read, bytes.
+const SMALL_BUFFER: u32 = 4096;
+
+/// What happened to an attacker's requests.
 #[derive(Debug, Default)]
-pub(super) struct Answers(BTreeMap<String, usize>);
+pub(super) struct Answers {
+    /// The number of each answer.
+    n: BTreeMap<String, usize>,
+    /// What the service must not do, whoever asks.
+    pub(super) failures: Vec<String>,
+}
 
 impl Answers {
     /// Counts `n` requests with this answer.
     pub(super) fn add(&mut self, answer: impl Into<String>, n: usize) {
-        *self.0.entry(answer.into()).or_default() += n;
+        *self.n.entry(answer.into()).or_default() += n;
+    }
+
+    /// The number of requests with this answer.
+    pub(super) fn n(&self, answer: &str) -> usize {
+        self.n.get(answer).copied().unwrap_or(0)
+    }
+
+    /// Adds these.
+    pub(super) fn add_all(&mut self, others: Self) {
+        for (answer, n) in others.n {
+            self.add(answer, n);
+        }
+        self.failures.extend(others.failures);
     }
 
     /// Counts one event.
@@ -57,7 +79,7 @@ impl Answers {
 
 impl fmt::Display for Answers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts: Vec<String> = self.0.iter().map(|(what, n)| format!("{what} {n}")).collect();
+        let parts: Vec<String> = self.n.iter().map(|(what, n)| format!("{what} {n}")).collect();
         f.write_str(&parts.join(", "))
     }
 }
@@ -65,8 +87,12 @@ impl fmt::Display for Answers {
 impl Attacker {
     /// An attacker with a new account.
     pub(super) async fn new(stack: &Stack, name: &str) -> Self {
+        Self::with_key(stack, stack.keys(&["create", "--name", name]).await)
+    }
+
+    /// An attacker with this key.
+    pub(super) fn with_key(stack: &Stack, key: String) -> Self {
         let service = stack.base.trim_start_matches("http://").parse().expect("an address");
-        let key = stack.keys(&["create", "--name", name]).await;
         let client = reqwest::Client::builder().local_address(IpAddr::from(ADDRESS)).timeout(TIMEOUT);
         Self { service, key, base: stack.base.clone(), client: client.build().expect("a client") }
     }
@@ -78,7 +104,17 @@ impl Attacker {
 
     /// Opens a connection. `None` if the service takes none.
     pub(super) async fn connect(&self) -> Option<TcpStream> {
+        self.connect_by(TcpSocket::new_v4().expect("a socket")).await
+    }
+
+    /// Opens a connection that takes hardly more than is read of it. `None` if the service takes none.
+    pub(super) async fn connect_unread(&self) -> Option<TcpStream> {
         let socket = TcpSocket::new_v4().expect("a socket");
+        socket.set_recv_buffer_size(SMALL_BUFFER).expect("a small buffer");
+        self.connect_by(socket).await
+    }
+
+    async fn connect_by(&self, socket: TcpSocket) -> Option<TcpStream> {
         socket.bind((ADDRESS, 0).into()).ok()?;
         timeout(TIMEOUT, socket.connect(self.service)).await.ok()?.ok()
     }
@@ -122,12 +158,13 @@ pub(super) async fn flood(n: usize, end: Instant, request: impl Fn(usize) -> Req
     answers
 }
 
-/// Sends a request, and names the answer: its status, or that there was none.
+/// Sends a request, and names the answer: its status and its problem, or that there was none.
 pub(super) async fn answer_to(request: RequestBuilder) -> String {
     match request.send().await {
         Ok(response) => {
             let status = response.status().as_u16();
             match response.bytes().await {
+                Ok(body) if status >= 400 => format!("{status} {}", slug(&body)).trim_end().to_owned(),
                 Ok(_) => status.to_string(),
                 Err(_) => format!("{status}, cut off"),
             }
@@ -135,4 +172,10 @@ pub(super) async fn answer_to(request: RequestBuilder) -> String {
         Err(error) if error.is_timeout() => "still waiting".to_owned(),
         Err(_) => "no answer".to_owned(),
     }
+}
+
+/// The type of a problem, without its path. Empty if the body is no problem document.
+fn slug(body: &[u8]) -> String {
+    let problem: Value = serde_json::from_slice(body).unwrap_or_default();
+    problem["type"].as_str().and_then(|kind| kind.rsplit('/').next()).unwrap_or_default().to_owned()
 }

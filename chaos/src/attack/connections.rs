@@ -9,6 +9,7 @@ use tokio::{
     task::JoinSet,
     time::{sleep_until, timeout},
 };
+use uuid::Uuid;
 
 use super::attacker::{Answers, Attacker};
 
@@ -18,6 +19,10 @@ const N_SILENT: usize = 1015;
 const N_SLOW: usize = 1000;
 /// Connections without a request.
 const N_IDLE: usize = 5000;
+/// Connections that ask for a large result.
+const N_UNREAD: usize = 2800;
+/// How long they stay open, until others ask again.
+const STAY: Duration = Duration::from_secs(12);
 
 /// The bytes of requests that break a rule of RFC 9112 or ask for something that does not exist.
 const MALFORMED: [&[u8]; 24] = [
@@ -53,6 +58,16 @@ pub(super) async fn never_read(attacker: &Attacker, end: Instant) -> Answers {
     hold(attacker, end, N_SILENT, |_| request.clone()).await
 }
 
+/// Connections that ask for the large result of this job, and read nothing.
+pub(super) async fn unread_answers(attacker: &Attacker, job: Uuid, end: Instant) -> Answers {
+    let request = http::head("GET", &format!("/v1/jobs/{job}/result"), &attacker.key, &[]);
+    let mut answers = Answers::default();
+    while Instant::now() < end {
+        answers.add_all(hold(attacker, end.min(Instant::now() + STAY), N_UNREAD, |_| request.clone()).await);
+    }
+    answers
+}
+
 /// Requests without a key whose headers have 400 kB.
 pub(super) async fn large_heads(attacker: &Attacker, end: Instant) -> Answers {
     let line = format!("x-filler: {}\r\n", "f".repeat(1000));
@@ -73,7 +88,7 @@ async fn hold(attacker: &Attacker, end: Instant, n: usize, bytes: impl Fn(usize)
         if Instant::now() >= end {
             break;
         }
-        let Some(mut stream) = attacker.connect().await else {
+        let Some(mut stream) = attacker.connect_unread().await else {
             answers.count("no connection");
             continue;
         };

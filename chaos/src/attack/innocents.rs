@@ -8,12 +8,14 @@ use std::{
 use akhar_tests::{
     Form, Stack,
     figures::{Row, count, response_times},
+    http,
     images::fixture_of,
-    load::{Sample, closed_loop, measure, n_good, open_loop, statuses},
+    load::{Sample, Sent, closed_loop, measure, n_good, open_loop_with, statuses},
     speech,
 };
 use reqwest::RequestBuilder;
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::time::interval;
 
 /// Pictures and texts a second.
 const QUICK_RATE: f64 = 10.0;
@@ -26,78 +28,158 @@ const HISTORY: Duration = Duration::from_secs(10);
 /// Clients that send them.
 const N_CLIENTS: usize = 8;
 
+/// What an answer does not have. Strokes are never the same.
+const NOWHERE: &str = "/nowhere";
+
 /// An innocent caller with its own key.
 #[derive(Debug)]
 pub(super) struct Innocents {
-    digit: RequestBuilder,
-    letter: RequestBuilder,
-    writing: RequestBuilder,
-    recordings: [RequestBuilder; 2],
+    pub(super) key: String,
+    digit: Asked,
+    letter: Asked,
+    writing: Asked,
+    recordings: [Asked; 2],
+    /// Those of callers whose keys no process has seen yet.
+    pub(super) newcomers: Vec<RequestBuilder>,
 }
+
+/// A request and its right answer.
+#[derive(Debug)]
+struct Asked {
+    request: RequestBuilder,
+    /// Where the answer has what never changes.
+    at: &'static str,
+    /// What it has there.
+    right: Option<Value>,
+}
+
+/// A request that was measured, and whether its answer was another one than the right one.
+type Judged = (Sample, bool);
 
 /// The measurements beside one attack.
 #[derive(Debug)]
 pub(super) struct Samples {
     quick: Vec<Sample>,
     speech: Vec<Sample>,
+    newcomers: Vec<Sample>,
+    /// Answers with 200 that say something else than they must.
+    pub(super) n_wrong: usize,
 }
 
 impl Innocents {
-    /// Makes the requests, with a new account.
+    /// Makes the requests, with a new account, and sends each once.
     pub(super) async fn new(stack: &Stack) -> Self {
         let key = stack.keys(&["create", "--name", "innocent"]).await;
         let picture = |label: &str| {
             let fixture = fixture_of(label);
-            stack.post_as(&key, fixture.operation, &Form::upload(&fixture.bytes))
+            Asked::new(
+                stack.post_as(&key, fixture.operation, &Form::upload(&fixture.bytes)),
+                "/predictions/0/label",
+            )
         };
         let recording = |name: &str| {
             let recording = speech::recording(name);
             let form = Form::upload_and(&recording.bytes, "lang", recording.lang);
-            stack.post_as(&key, "speech-recognition", &form)
+            Asked::new(stack.post_as(&key, "speech-recognition", &form), "/transcription")
         };
         let writing = stack.anonymous("POST", "/v1/models/handwriting-generator").bearer_auth(&key);
+        let writing = writing.json(&json!({"text": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", "with-image": false}));
         Self {
-            digit: picture("੫"),
-            letter: picture("ਕ"),
-            writing: writing.json(&json!({"text": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ", "with-image": false})),
-            recordings: ["pa-school.wav", "en-weather.wav"].map(recording),
+            digit: picture("੫").await,
+            letter: picture("ਕ").await,
+            writing: Asked::new(writing, NOWHERE).await,
+            recordings: [recording("pa-school.wav").await, recording("en-weather.wav").await],
+            newcomers: Vec::new(),
+            key,
+        }
+    }
+
+    /// Makes this many accounts, whose keys no process has seen yet. Each sends one picture during the next attack.
+    pub(super) async fn add_newcomers(&mut self, stack: &Stack, n: usize) {
+        let fixture = fixture_of("੫");
+        let form = Form::upload(&fixture.bytes);
+        self.newcomers.clear();
+        for _ in 0..n {
+            let key = stack.keys(&["create", "--name", "newcomer"]).await;
+            self.newcomers.push(stack.post_as(&key, fixture.operation, &form));
         }
     }
 
     /// Sends some requests of each kind, so that the service has used all its models, and then many pictures.
     pub(super) async fn warm_up(&self) {
         let [pa, en] = &self.recordings;
-        for request in [&self.digit, &self.letter, &self.writing, pa, en] {
+        for asked in [&self.digit, &self.letter, &self.writing, pa, en] {
             for _ in 0..N_WARM_UP {
-                assert!(measure(request).await.is_good(), "a request of the warm-up");
+                assert!(measure(&asked.request).await.is_good(), "a request of the warm-up");
             }
         }
-        let history = closed_loop(&self.digit, N_CLIENTS, Instant::now() + HISTORY).await;
+        let history = closed_loop(&self.digit.request, N_CLIENTS, Instant::now() + HISTORY).await;
         assert!(history.iter().all(Sample::is_good), "a request of the history");
     }
 
     /// Sends requests until `end`, and waits for their answers.
     pub(super) async fn until(&self, end: Instant) -> Samples {
         let third = QUICK_RATE / 3.0;
-        let (digits, letters, writings, speech) = tokio::join!(
-            open_loop(&self.digit, third, end),
-            open_loop(&self.letter, third, end),
-            open_loop(&self.writing, third, end),
-            open_loop(&self.recordings[0], SPEECH_RATE, end),
+        let (digits, letters, writings, speech, newcomers) = tokio::join!(
+            self.digit.ask(third, end),
+            self.letter.ask(third, end),
+            self.writing.ask(third, end),
+            self.recordings[0].ask(SPEECH_RATE, end),
+            self.newcomers(end),
         );
-        Samples { quick: [digits, letters, writings].concat(), speech }
+        let quick = [digits, letters, writings].concat();
+        let n_wrong = quick.iter().chain(&speech).filter(|(_, is_wrong)| *is_wrong).count();
+        let samples = |judged: Vec<Judged>| judged.into_iter().map(|(sample, _)| sample).collect();
+        Samples { quick: samples(quick), speech: samples(speech), newcomers, n_wrong }
+    }
+
+    /// The requests of the newcomers, one after another until `end`.
+    async fn newcomers(&self, end: Instant) -> Vec<Sample> {
+        let Ok(n @ 1..) = u32::try_from(self.newcomers.len()) else { return Vec::new() };
+        let mut ticks = interval(end.saturating_duration_since(Instant::now()) / n);
+        let mut measured = Vec::new();
+        for request in &self.newcomers {
+            ticks.tick().await;
+            measured.push(measure(request).await);
+        }
+        measured
+    }
+}
+
+impl Asked {
+    /// Sends the request once, to know its answer.
+    async fn new(request: RequestBuilder, at: &'static str) -> Self {
+        let answer = http::send(request.try_clone().expect("bytes")).await;
+        let right = answer.json().pointer(at).cloned();
+        assert_eq!((answer.status, right.is_none()), (200, at == NOWHERE), "{}", answer.text());
+        Self { request, at, right }
+    }
+
+    async fn ask(&self, rate: f64, end: Instant) -> Vec<Judged> {
+        let (at, right) = (self.at, self.right.clone());
+        let judge = move |sent: Sent| {
+            let answer = sent.answer.as_ref().ok().filter(|answer| answer.status == 200);
+            let is_wrong = answer.is_some_and(|answer| answer.json().pointer(at) != right.as_ref());
+            (Sample::from(sent), is_wrong)
+        };
+        open_loop_with(&self.request, rate, end, judge).await
     }
 }
 
 impl Samples {
+    fn all(&self) -> Vec<Sample> {
+        [&self.quick[..], &self.speech, &self.newcomers].concat()
+    }
+
     /// The number of requests without a 200.
     pub(super) fn n_bad(&self) -> usize {
-        self.quick.len() + self.speech.len() - n_good(&self.quick) - n_good(&self.speech)
+        let all = self.all();
+        all.len() - n_good(&all)
     }
 
     /// The number of requests of all kinds with each status.
     pub(super) fn statuses(&self) -> BTreeMap<u16, usize> {
-        statuses(&[&self.quick[..], &self.speech].concat())
+        statuses(&self.all())
     }
 
     /// The response times of pictures and texts, and the requests of all kinds without a 200.
@@ -110,5 +192,10 @@ impl Samples {
     /// The response times of recordings.
     pub(super) fn speech_row(&self) -> Row {
         response_times(&self.speech)
+    }
+
+    /// The response times of newcomers, if there were any.
+    pub(super) fn newcomers_row(&self) -> Option<Row> {
+        (!self.newcomers.is_empty()).then(|| response_times(&self.newcomers))
     }
 }

@@ -1,16 +1,18 @@
 //! Attacks on a running service, one after another, with the requests of an innocent caller beside each of them.
 //!
 //! The attacker connects from 127.0.0.2 and has keys of its own, or none. The innocent caller connects from
-//! 127.0.0.1. An attack succeeds, and the check fails, if an innocent request gets another answer than 200, if jobs are left
-//! over, if the service does not rest soon afterwards or keeps memory, if one of [`BOUNDED`] is noticed more than a little,
-//! and if an innocent recording waits for the long ones of [`LONG`]. Attacks without a name are drawn from a seed ([`drawn`]).
+//! 127.0.0.1. An attack succeeds, and the check fails, if an innocent request gets another answer than its right one, if jobs are left
+//! over, if the service does not rest soon afterwards or keeps memory, or if a value is above its [`LIMITS`]. Further attacks are
+//! drawn from a seed: requests of any form ([`drawn`]), and those of [`PREPARED`].
 
 mod attacker;
 mod connections;
 mod drawn;
+mod files;
 mod forms;
 mod innocents;
 mod pictures;
+mod prepared;
 mod recordings;
 mod requests;
 
@@ -20,14 +22,14 @@ use akhar_tests::{
     Cluster, Stack,
     ends::n_of,
     figures::{Row, line, number},
-    load_balancer::Program,
 };
 
-use rand::{SeedableRng as _, rngs::StdRng};
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _};
 
 use attacker::{Answers, Attacker};
 use drawn::{Account, Drawn};
 use innocents::Innocents;
+use prepared::{OWN, PREPARED, STORED, STORED_SECONDS};
 
 /// The longest time that the service may need, after an attack, until no job is queued or running.
 const TO_REST: Duration = Duration::from_secs(60);
@@ -60,26 +62,24 @@ const ATTACKS: [(&str, Attack); 20] = [
     ("long-texts", |a, end| Box::pin(requests::long_texts(a, end))),
 ];
 
-/// Attacks whose work is as small as their requests: during one and in the [`AFTER`] that follow, the values stay below
-/// [`LIMITS`].
+/// Attacks whose work is as small as their requests. The innocent caller is observed for [`AFTER`] when one is over, too.
 const BOUNDED: [&str; 3] = ["endless-heads", "small-chunks", "hang-ups-anywhere"];
-
-/// The attack with recordings that keep a worker busy for hours. An innocent recording of 2.5 s is transcribed within
-/// [`MAX_SPEECH_P99_MS`] during it.
-const LONG: &str = "long-recordings";
-const MAX_SPEECH_P99_MS: f64 = 3000.0;
-
-/// The attack behind the load balancers of `deploy/`: what the attacker is refused must not make them take the apis for away.
-const REFUSALS: &str = "refusals";
-
-/// The name that stands for all attacks that are drawn.
-const DRAWN: &str = "drawn";
-
-/// How long the innocent caller is observed after a bounded attack.
 const AFTER: Duration = Duration::from_secs(10);
 
-/// The greatest values.
-const LIMITS: [(&str, f64); 3] = [("p50_ms", 30.0), ("p99_ms", 300.0), ("api_peak_mib", 300.0)];
+/// The name that stands for all attacks that are drawn, and the share of those of them that are [`PREPARED`].
+const DRAWN: &str = "drawn";
+const PREPARED_SHARE: f64 = 0.3;
+
+/// The greatest values beside attacks: beside all, or those with these names.
+const LIMITS: [(&[&str], &str, f64); 7] = [
+    (&[], "p99_ms", 300.0),
+    (&[], "speech_p99_ms", 3000.0),
+    (&[], "api_peak_mib", 300.0),
+    (&[], "worker_peak_mib", 600.0),
+    (&BOUNDED, "p50_ms", 30.0),
+    (&[OWN], "speech_p99_ms", 1000.0),
+    (&[STORED], "times_p50", 1.3),
+];
 
 /// The time after which a service without jobs rests: then, in as much time again, each process uses
 /// [`MAX_RESTING_CPU`] of a core at most.
@@ -98,7 +98,7 @@ const N_HISTORY: usize = 200;
 /// Which attacks are made.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Options {
-    /// The name of one attack, `refusals` (behind nginx and `HAProxy`) or `drawn`; without it, all
+    /// The name of one attack, or `drawn`; without it, all
     #[arg(long)]
     only: Option<String>,
     /// Seconds of each attack
@@ -130,23 +130,13 @@ pub(crate) async fn run(options: Options) -> Vec<String> {
     let chosen = |name: &str| options.only.as_deref().is_none_or(|only| only == name);
     for (name, attack) in ATTACKS.iter().filter(|(name, _)| chosen(name)) {
         let attacker = Attacker::new(&check.stack, name).await;
-        check.observe(name, |end| attack(&attacker, end)).await;
+        check.observe(name, name, |end| attack(&attacker, end)).await;
     }
-    if chosen(REFUSALS) {
-        check.refusals().await;
+    for name in PREPARED.into_iter().filter(|name| chosen(name)) {
+        check.prepared(name, name, options.seed).await;
     }
     if chosen(DRAWN) {
-        let old = Attacker::new(&check.stack, "old").await;
-        old.use_service(N_HISTORY).await;
-        let mut rng = StdRng::seed_from_u64(options.seed);
-        for nth in 0..options.rounds {
-            let drawn = Drawn::draw(&mut rng);
-            let name = format!("attack {nth} of seed {}", options.seed);
-            println!("{name}: {drawn}");
-            let new = Attacker::new(&check.stack, &name).await;
-            let attacker = if drawn.account == Account::Old { &old } else { &new };
-            check.observe(&name, |end| drawn.attack(attacker, end)).await;
-        }
+        check.drawn(options.seed, options.rounds).await;
     }
     println!("{}", line("the highest of all attacks", &check.highest));
     check.failures
@@ -164,51 +154,67 @@ impl Check {
         Self { _cluster: cluster, stack, innocents, seconds, before, highest, failures: Vec::new() }
     }
 
-    /// Makes the attack [`REFUSALS`], in which all requests go through a load balancer to two apis.
-    async fn refusals(&mut self) {
-        let (_second, second) = self.stack.start_api().await;
-        let first = self.stack.base.clone();
-        for program in Program::ALL {
-            let balancer = program.start(self.stack.folder(), [&first, &second]).await;
-            let name = format!("{REFUSALS}, {program:?}");
-            let attacker = Attacker::new(&self.stack, &name).await;
-            self.stack.base.clone_from(&balancer.base);
-            let innocents = Innocents::new(&self.stack).await;
-            let direct = std::mem::replace(&mut self.innocents, innocents);
-            self.observe(&name, |end| recordings::refusals(&attacker, &balancer.base, end)).await;
-            self.innocents = direct;
-            self.stack.base.clone_from(&first);
+    /// Makes attacks that are drawn from a seed.
+    async fn drawn(&mut self, seed: u64, rounds: usize) {
+        let old = Attacker::new(&self.stack, "old").await;
+        old.use_service(N_HISTORY).await;
+        let mut rng = StdRng::seed_from_u64(seed);
+        for nth in 0..rounds {
+            let name = format!("attack {nth} of seed {seed}");
+            if rng.random_bool(PREPARED_SHARE) {
+                let kind = PREPARED.choose(&mut rng).expect("it is not empty");
+                self.prepared(kind, &format!("{name}, {kind}"), rng.random()).await;
+                continue;
+            }
+            let drawn = Drawn::draw(&mut rng);
+            println!("{name}: {drawn}");
+            let new = Attacker::new(&self.stack, &name).await;
+            let attacker = if drawn.account == Account::Old { &old } else { &new };
+            self.observe(DRAWN, &name, |end| drawn.attack(attacker, end)).await;
         }
     }
 
-    /// Makes one attack, with innocent requests beside it, and checks what it leaves behind.
-    async fn observe<A>(&mut self, name: &str, attack: impl FnOnce(Instant) -> A)
+    /// Makes one attack of a kind, with innocent requests beside it, and checks what it leaves behind.
+    async fn observe<A>(&mut self, kind: &str, name: &str, attack: impl FnOnce(Instant) -> A)
     where
         A: Future<Output = Answers>,
     {
         let Self { stack, innocents, .. } = self;
+        let mut quiet = None;
+        if kind == STORED {
+            quiet = Some(innocents.until(Instant::now() + AFTER).await.row());
+        }
         reset_peaks(stack);
-        let end = Instant::now() + Duration::from_secs(self.seconds);
+        let seconds = if kind == STORED { self.seconds.max(STORED_SECONDS) } else { self.seconds };
+        let end = Instant::now() + Duration::from_secs(seconds);
         let (answers, samples) = tokio::join!(attack(end), innocents.until(end));
-        let row = [samples.row(), memory(stack)].concat();
+        let mut row = [samples.row(), memory(stack)].concat();
+        if let Some(quiet) = quiet {
+            row.push(("times_p50", number(&row, "p50_ms") / number(&quiet, "p50_ms")));
+        }
         println!("{}", line(name, &row));
-        println!("{}", line(&format!("{name}, speech"), &samples.speech_row()));
+        for (who, row) in [("speech", Some(samples.speech_row())), ("newcomers", samples.newcomers_row())] {
+            if let Some(row) = row {
+                println!("{}", line(&format!("{name}, {who}"), &row));
+            }
+        }
         println!("{name}: {answers}");
-        let mut failures = Vec::new();
+        let mut failures: Vec<_> =
+            answers.failures.iter().map(|failure| format!("{name}: {failure}")).collect();
         if samples.n_bad() > 0 {
             failures
                 .push(format!("{name}: answers to innocent requests (0: none): {:?}", samples.statuses()));
         }
-        let speech_p99_ms = number(&samples.speech_row(), "p99_ms");
-        if name == LONG && speech_p99_ms > MAX_SPEECH_P99_MS {
-            failures.push(format!("{name}, speech: p99_ms {speech_p99_ms} > {MAX_SPEECH_P99_MS}"));
+        if samples.n_wrong > 0 {
+            failures.push(format!("{name}: {} answers to innocent requests were wrong", samples.n_wrong));
         }
-        if BOUNDED.contains(&name) {
-            failures.extend(broken_limits(name, &row));
+        row.push(("speech_p99_ms", number(&samples.speech_row(), "p99_ms")));
+        failures.extend(broken_limits(kind, name, &row));
+        if BOUNDED.contains(&kind) {
             let row = [innocents.until(Instant::now() + AFTER).await.row(), memory(stack)].concat();
             let name = format!("after {name}");
             println!("{}", line(&name, &row));
-            failures.extend(broken_limits(&name, &row));
+            failures.extend(broken_limits(kind, &name, &row));
         }
         if !rests(stack).await {
             failures.push(format!("{name}: jobs were still queued or running {TO_REST:?} after the attack"));
@@ -254,9 +260,11 @@ impl Check {
     }
 }
 
-fn broken_limits(name: &str, row: &Row) -> Vec<String> {
-    let broken = LIMITS.iter().filter(|(column, limit)| number(row, column) > *limit);
-    broken.map(|(column, limit)| format!("{name}: {column} {} > {limit}", number(row, column))).collect()
+/// The values beside an attack of this kind that are above its [`LIMITS`].
+fn broken_limits(kind: &str, name: &str, row: &Row) -> Vec<String> {
+    let limits = LIMITS.iter().filter(|(kinds, ..)| kinds.is_empty() || kinds.contains(&kind));
+    let broken = limits.filter(|(_, column, limit)| number(row, column) > *limit);
+    broken.map(|(_, column, limit)| format!("{name}: {column} {} > {limit}", number(row, column))).collect()
 }
 
 /// The resident memory of the processes, and its peaks since [`reset_peaks`].

@@ -7,7 +7,7 @@ use std::{
 
 use akhar_tests::{Form, http, speech};
 use rand::RngExt as _;
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 use tokio::{io::AsyncWriteExt as _, sync::Semaphore, task::JoinSet};
 
 use super::attacker::{Answers, Attacker, answer_to, flood};
@@ -16,7 +16,7 @@ use super::attacker::{Answers, Attacker, answer_to, flood};
 const N_UPLOADS: usize = 1000;
 /// Asynchronous jobs of one account; more than a queue takes.
 const N_ACCEPTED: usize = 1012;
-/// Those of them that are sent at the same time.
+/// Those of them that are sent at the same time, and requests that are sent again and again.
 const N_SENDERS: usize = 32;
 /// The bytes of a file of which an api does not read everything.
 const N_TOO_LARGE: usize = 20_000_000;
@@ -50,10 +50,26 @@ pub(super) async fn uploads(attacker: &Attacker, end: Instant) -> Answers {
 /// Asynchronous recordings, more than a queue takes, from one account. The attacker cancels them at the end.
 pub(super) async fn one_account(attacker: &Attacker, end: Instant) -> Answers {
     let form = Form::upload(&speech::wav(&speech::noise(20)));
-    let request = attacker.post("speech-recognition", &form).header("prefer", "respond-async");
-    let places = Arc::new(Semaphore::new(N_SENDERS));
+    asynchronous(attacker, attacker.post("speech-recognition", &form), N_ACCEPTED, N_SENDERS, end).await
+}
+
+/// Ten recordings of an hour that nobody waits for, sent one after another. The attacker cancels them at the end.
+pub(super) async fn long_asynchronous(attacker: &Attacker, end: Instant) -> Answers {
+    asynchronous(attacker, hour(attacker), N_LONG, 1, end).await
+}
+
+/// Sends a request `n` times that nobody waits for, some at the same time, and cancels the jobs at the end.
+async fn asynchronous(
+    attacker: &Attacker,
+    request: RequestBuilder,
+    n: usize,
+    n_at_once: usize,
+    end: Instant,
+) -> Answers {
+    let request = request.header("prefer", "respond-async");
+    let places = Arc::new(Semaphore::new(n_at_once));
     let mut sent = JoinSet::new();
-    for _ in 0..N_ACCEPTED {
+    for _ in 0..n {
         let place = Arc::clone(&places).acquire_owned().await.expect("the semaphore is never closed");
         let request = request.try_clone().expect("bytes");
         sent.spawn(async move {
@@ -74,6 +90,13 @@ pub(super) async fn one_account(attacker: &Attacker, end: Instant) -> Answers {
     answers
 }
 
+/// A recording of an hour, as OpenAI's clients send it.
+fn hour(attacker: &Attacker) -> RequestBuilder {
+    let recording = speech::recording("pa-water.mp3").bytes.repeat(N_COPIES);
+    let form = Form::upload_and(&recording, "model", "speech-pa");
+    form.send_with(attacker.request(Method::POST, "/v1/audio/transcriptions", &attacker.key))
+}
+
 /// Recordings beyond the share of the account, and files that are too large to be read, again and again through the load
 /// balancer at `base`. The attacker cancels the jobs at the end.
 pub(super) async fn refusals(attacker: &Attacker, base: &str, end: Instant) -> Answers {
@@ -91,12 +114,10 @@ pub(super) async fn refusals(attacker: &Attacker, base: &str, end: Instant) -> A
     answers
 }
 
-/// Recordings of an hour, all at once from one account, as OpenAI's clients send them. Those that are refused are sent again at
+/// Recordings of an hour, all at once from one account. Those that are refused are sent again at
 /// once. The attacker cancels the jobs at the end, because workers finish those that have started.
 pub(super) async fn long(attacker: &Attacker, end: Instant) -> Answers {
-    let recording = speech::recording("pa-water.mp3").bytes.repeat(N_COPIES);
-    let form = Form::upload_and(&recording, "model", "speech-pa");
-    let request = form.send_with(attacker.request(Method::POST, "/v1/audio/transcriptions", &attacker.key));
+    let request = hour(attacker);
     let answers = flood(N_LONG, end, |_| {
         let left = end.saturating_duration_since(Instant::now());
         request.try_clone().expect("bytes").timeout(left)

@@ -1,20 +1,35 @@
-//! Floods of whole requests: wrong keys, deep JSON and long texts. And requests to any route whose senders hang up.
+//! Floods of whole requests: wrong keys, deep JSON, long texts and what fills an account. And requests to any route whose senders hang up.
 
 use std::time::{Duration, Instant};
 
 use akhar_tests::{Form, http, images::fixture_of};
-use rand::RngExt as _;
+use rand::{
+    RngExt as _,
+    distr::{Alphanumeric, SampleString as _},
+};
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
 use tokio::{
     io::AsyncWriteExt as _,
+    task::JoinSet,
     time::{interval, sleep},
 };
 
-use super::attacker::{Answers, Attacker, flood};
+use super::attacker::{Answers, Attacker, answer_to, flood};
 
 /// Clients that send requests at the same time.
 const N_CLIENTS: usize = 32;
+
+/// Clients that send keys with prefixes that do not exist.
+const N_PREFIXES: usize = 256;
+
+/// The characters of a key before its secret.
+const KEY_START: usize = "ak_".len() + 8 + "_".len();
+
+/// The answer to who has stored as much as the account may.
+const FULL: &str = "429 quota-exceeded";
+/// How long a client waits then: it fills the disk, and other attacks are floods.
+const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 
 /// The time from one hang-up to the next: 1,200 a minute.
 const HANG_UP_INTERVAL: Duration = Duration::from_millis(50);
@@ -72,13 +87,20 @@ fn requests(key: &str) -> Vec<Vec<u8>> {
     ]
 }
 
-/// Requests with keys that do not exist. Each is another one.
+/// Requests with the prefix of the attacker's key and other secrets.
 pub(super) async fn wrong_keys(attacker: &Attacker, end: Instant) -> Answers {
-    let request = |nth: usize| {
-        let key = format!("ak_{:08}_{:043}", nth % 100_000_000, nth);
-        attacker.request(Method::GET, "/v1/jobs/00000000-0000-7000-8000-000000000000", &key)
-    };
-    flood(N_CLIENTS, end, request).await
+    let prefix = &attacker.key[..KEY_START];
+    flood(N_CLIENTS, end, |nth| with_key(attacker, &format!("{prefix}{nth:043}"))).await
+}
+
+/// Requests with keys whose prefixes are drawn, so that each must be looked for.
+pub(super) async fn wrong_prefixes(attacker: &Attacker, end: Instant) -> Answers {
+    let drawn = |n| Alphanumeric.sample_string(&mut rand::rng(), n);
+    flood(N_PREFIXES, end, |_| with_key(attacker, &format!("ak_{}_{}", drawn(8), drawn(43)))).await
+}
+
+fn with_key(attacker: &Attacker, key: &str) -> RequestBuilder {
+    attacker.request(Method::GET, "/v1/jobs/00000000-0000-7000-8000-000000000000", key)
 }
 
 /// Bodies of brackets only.
@@ -89,12 +111,43 @@ pub(super) async fn deep_json(attacker: &Attacker, end: Instant) -> Answers {
 
 /// The longest texts on the longest lines, drawn with the widest pen.
 pub(super) async fn long_texts(attacker: &Attacker, end: Instant) -> Answers {
-    let text: String = "ਸ਼੍ਰੀ ਗੁਰੂ ਗ੍ਰੰਥ\n".chars().cycle().take(100).collect();
-    let body =
-        json!({"text": text, "with-image": true, "page-width": 950, "page-length": 300, "line-space": 150,
-        "char-space": 50, "word-space": 100, "stroke-width": 8})
-        .to_string();
+    let body = long_text();
     flood(N_CLIENTS, end, |_| writing(attacker, body.clone())).await
+}
+
+/// The same texts until the account has stored as much as it may, and on. A client that is refused waits for [`REFUSED_PAUSE`].
+pub(super) async fn stored_bytes(attacker: &Attacker, end: Instant) -> Answers {
+    let request = writing(attacker, long_text());
+    let mut answers = Answers::default();
+    let mut clients = JoinSet::new();
+    for _ in 0..N_CLIENTS {
+        let request = request.try_clone().expect("bytes");
+        clients.spawn(async move {
+            let mut answers = Answers::default();
+            while Instant::now() < end {
+                let answer = answer_to(request.try_clone().expect("bytes")).await;
+                if answer.starts_with('4') {
+                    sleep(REFUSED_PAUSE).await;
+                }
+                answers.count(answer);
+            }
+            answers
+        });
+    }
+    for client in clients.join_all().await {
+        answers.add_all(client);
+    }
+    if answers.n(FULL) == 0 {
+        answers.failures.push(format!("no request got {FULL}"));
+    }
+    answers
+}
+
+fn long_text() -> String {
+    let text: String = "ਸ਼੍ਰੀ ਗੁਰੂ ਗ੍ਰੰਥ\n".chars().cycle().take(100).collect();
+    json!({"text": text, "with-image": true, "page-width": 950, "page-length": 300, "line-space": 150,
+        "char-space": 50, "word-space": 100, "stroke-width": 8})
+    .to_string()
 }
 
 fn writing(attacker: &Attacker, body: String) -> RequestBuilder {
