@@ -115,7 +115,7 @@ pub async fn make_due(db: &Pool) -> Result<(), sqlx::Error> {
 /// the reservations of audio that do not count any more, the audit trail of more than 90 days ago, the groups that have no jobs any more, and the jumps of the clock before all of these. Returns the number of
 /// deleted jobs.
 ///
-/// Each statement deletes at most [`EXPIRE_LIMIT`] rows, and is repeated while there are more. It may be dropped between two of them.
+/// Each statement deletes at most a thousand rows, and is repeated while there are more. It may be dropped between two of them.
 pub async fn expire(
     db: &Pool,
     clock: &Clock,
