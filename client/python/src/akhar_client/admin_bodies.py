@@ -284,6 +284,7 @@ class QuotasFields(TypedDict, total=False):
     rpm: int
     max_queued: int
     audio_minutes: int
+    stored_mb: int
     retain_s: int
     max_retain_s: int
 
