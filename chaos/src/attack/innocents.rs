@@ -15,7 +15,7 @@ use akhar_tests::{
 };
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
-use tokio::time::interval;
+use tokio::{runtime, task::spawn_blocking, time::interval};
 
 /// Pictures and texts a second.
 const QUICK_RATE: f64 = 10.0;
@@ -117,8 +117,35 @@ impl Innocents {
         assert!(history.iter().all(Sample::is_good), "a request of the history");
     }
 
-    /// Sends requests until `end`, and waits for their answers.
+    /// Sends requests until `end`, and waits for their answers. They have a thread and connections of their own, so that they do not
+    /// wait for those of the attacker, which are in the same process.
     pub(super) async fn until(&self, end: Instant) -> Samples {
+        let innocents = self.with_client(&http::client());
+        let send = move || {
+            let runtime = runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            runtime.block_on(innocents.send_until(end))
+        };
+        spawn_blocking(send).await.expect("innocent requests do not panic")
+    }
+
+    /// The same requests, sent by this client.
+    fn with_client(&self, client: &reqwest::Client) -> Self {
+        let asked = |asked: &Asked| Asked {
+            request: with_client(client, &asked.request),
+            at: asked.at,
+            right: asked.right.clone(),
+        };
+        Self {
+            key: self.key.clone(),
+            digit: asked(&self.digit),
+            letter: asked(&self.letter),
+            writing: asked(&self.writing),
+            recordings: self.recordings.each_ref().map(asked),
+            newcomers: self.newcomers.iter().map(|request| with_client(client, request)).collect(),
+        }
+    }
+
+    async fn send_until(&self, end: Instant) -> Samples {
         let third = QUICK_RATE / 3.0;
         let (digits, letters, writings, speech, newcomers) = tokio::join!(
             self.digit.ask(third, end),
@@ -144,6 +171,11 @@ impl Innocents {
         }
         measured
     }
+}
+
+fn with_client(client: &reqwest::Client, request: &RequestBuilder) -> RequestBuilder {
+    let request = request.try_clone().and_then(|request| request.build().ok());
+    RequestBuilder::from_parts(client.clone(), request.expect("bytes"))
 }
 
 impl Asked {
