@@ -2,7 +2,13 @@
 
 use akhar_tests::{load_balancer::Program, results::long_result};
 
-use super::{Check, attacker::Attacker, connections, files, innocents::Innocents, recordings, requests};
+use super::{
+    attacker::Attacker,
+    check::{Check, OWN, STORED},
+    connections, files,
+    innocents::Innocents,
+    recordings, requests,
+};
 
 /// The attack behind the load balancers of `deploy/`: what the attacker is refused must not make them take the apis for away.
 const REFUSALS: &str = "refusals";
@@ -20,14 +26,8 @@ const PREFIXES: &str = "wrong-prefixes";
 /// Those callers.
 const N_NEWCOMERS: usize = 20;
 
-/// The attack of an account that stores as much as it may, megabytes. It goes on for longer than others, because what is stored
-/// is estimated once a minute.
-pub(super) const STORED: &str = "stored-bytes";
+/// What the account of [`STORED`] may store, megabytes.
 const STORED_MB: &str = "10";
-pub(super) const STORED_SECONDS: u64 = 180;
-
-/// The attack of the innocent caller's own account, with recordings that nobody waits for.
-pub(super) const OWN: &str = "own-recordings";
 
 /// All of them.
 pub(super) const PREPARED: [&str; 6] = [REFUSALS, UNREAD, MUTATED, PREFIXES, STORED, OWN];
