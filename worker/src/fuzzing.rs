@@ -3,31 +3,16 @@
 
 #![expect(clippy::missing_panics_doc, reason = "a target panics on a defect")]
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::Arc;
 
 use akhar_inference::ink;
 pub use akhar_jobs::MediaType;
 use akhar_jobs::Upload;
 
 use crate::decode::{
-    audio::{Audio, AudioLimits, Channels, Pace, most_steps},
+    audio::{Audio, AudioLimits, Channels, Counted, Pace, most_steps},
     image::{ImageDecoding, MAX_PIXELS},
-    undecodable::Undecodable,
 };
-
-/// Counts how often decoding goes on.
-#[derive(Default)]
-struct Counted(AtomicU64);
-
-impl Pace for Counted {
-    fn go_on(&self) -> Result<(), Undecodable> {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        Ok(())
-    }
-}
 
 /// Decodes a recording of this format to its end, in a number of steps that is linear in its length.
 pub fn recording(format: MediaType, bytes: Vec<u8>) {
@@ -35,7 +20,7 @@ pub fn recording(format: MediaType, bytes: Vec<u8>) {
     let upload = Upload { media_type: format, bytes: bytes.into() };
     let pace = Arc::new(Counted::default());
     decode(&(pace.clone() as Arc<dyn Pace>), upload);
-    assert!(pace.0.load(Ordering::Relaxed) <= most, "decoding went on for too long");
+    assert!(pace.n_steps() <= most, "decoding went on for too long");
 }
 
 /// The steps of an hour of silence at the highest rate, which a file of any length can have between its packets.

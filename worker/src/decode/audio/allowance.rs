@@ -43,6 +43,26 @@ impl Pace for Unpaced {
     }
 }
 
+/// Counts how often decoding goes on.
+#[cfg(any(test, feature = "fuzzing"))]
+#[derive(Default)]
+pub(crate) struct Counted(AtomicU64);
+
+#[cfg(any(test, feature = "fuzzing"))]
+impl Counted {
+    pub(crate) fn n_steps(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(any(test, feature = "fuzzing"))]
+impl Pace for Counted {
+    fn go_on(&self) -> Result<(), Undecodable> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
 /// What is left to one file.
 #[derive(Clone)]
 pub(super) struct Allowance(Arc<OfFile>);

@@ -27,7 +27,7 @@ use akhar_jobs::MediaType;
 
 pub(crate) use allowance::Pace;
 #[cfg(any(test, feature = "fuzzing"))]
-pub(crate) use allowance::most_steps;
+pub(crate) use allowance::{Counted, most_steps};
 pub(crate) use mixer::Channels;
 pub(crate) use sound::AudioLimits;
 

@@ -1,13 +1,10 @@
 //! Files of every container whose parts are copied, moved, cut off and given other lengths: decoding them ends.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Audio, AudioLimits, Channels, Pace, Undecodable, fixture, most_steps, upload};
+use super::{Audio, AudioLimits, Channels, Counted, Pace, Undecodable, fixture, most_steps, upload};
 
 const NAMES: [&str; 12] = [
     "ima-adpcm-stereo.wav",
@@ -82,17 +79,6 @@ fn changed(mut bytes: Vec<u8>, changes: &[Change]) -> Vec<u8> {
     bytes
 }
 
-/// Counts how often decoding has gone on.
-#[derive(Default)]
-struct Counted(AtomicU64);
-
-impl Pace for Counted {
-    fn go_on(&self) -> Result<(), Undecodable> {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        Ok(())
-    }
-}
-
 fn decode(name: &str, bytes: Vec<u8>, pace: &Arc<dyn Pace>) -> Result<usize, Undecodable> {
     let limits = AudioLimits { max_seconds: 5, ..AudioLimits::default() };
     let mut audio = Audio::open_at(pace, upload(name, bytes).into(), &limits, Channels::Mixed)?;
@@ -115,7 +101,7 @@ proptest! {
         let most = most_steps(bytes.len());
         let pace = Arc::new(Counted::default());
         let decoded = decode(name, bytes, &(pace.clone() as Arc<dyn Pace>));
-        prop_assert!(pace.0.load(Ordering::Relaxed) <= most);
+        prop_assert!(pace.n_steps() <= most);
         match decoded {
             Ok(n) => prop_assert!(n <= 5 * 16_000 + 1),
             Err(error) => prop_assert!(!error.detail.contains("has no end"), "a parser that goes round"),
