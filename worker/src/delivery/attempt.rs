@@ -38,7 +38,7 @@ use crate::{
     decode::job_file::JobFile,
     fair_queue::Requester,
     models::Models,
-    operations::{OperationError, Pipeline, Progress},
+    operations::{OperationError, Pipeline, Progress, goes_on},
 };
 
 /// The shortest time between two writes of a job's progress.
@@ -107,7 +107,7 @@ impl Recording {
     /// Fetches the recording. If that fails, returns the result of the attempt.
     async fn fetch(self, progress: &watch::Sender<Progress>) -> Result<JobFile, AttemptResult> {
         // Each part that arrives is a step, so that a cancelled job stops.
-        let received = || progress.send_modify(|_| ());
+        let received = || goes_on(progress);
         let fetched = self.downloads.fetch(&self.url, self.max_bytes, received).await;
         fetched.map_err(|error| match error {
             DownloadError::Refused { code, detail } => rejected(code, detail),
@@ -158,7 +158,7 @@ impl Work {
                     Ok(file) => Some(file),
                     Err(result) => return result,
                 },
-                None => match fetch(&uploads, upload, || progress.send_modify(|_| ())).await {
+                None => match fetch(&uploads, upload, || goes_on(&progress)).await {
                     Ok(file) => file,
                     Err(UploadError::Lost(error)) => {
                         return AttemptResult::FailedForGood("upload-lost", error);
@@ -401,7 +401,7 @@ mod tests {
             async move {
                 for _ in 0..n_steps {
                     tokio::time::sleep(LIMIT / 2).await;
-                    progress.send_modify(|_| ());
+                    goes_on(&progress);
                 }
                 tokio::time::sleep(last).await;
             }

@@ -23,5 +23,5 @@ pub(crate) mod written;
 
 pub(crate) use error::OperationError;
 pub(crate) use pipeline::Pipeline;
-pub(crate) use progress::Progress;
+pub(crate) use progress::{Progress, goes_on};
 pub use recognition::classifier_input;

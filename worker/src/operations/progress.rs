@@ -1,6 +1,7 @@
 //! How far the transcription of a recording is.
 
 use akhar_jobs::Segment;
+use tokio::sync::watch;
 
 /// How far the transcription of a recording is.
 #[derive(Debug, Default)]
@@ -9,4 +10,9 @@ pub(crate) struct Progress {
     pub(crate) transcribed_s: f64,
     /// The segments that are finished: nothing changes them any more. They only become more.
     pub(crate) segments: Vec<Segment>,
+}
+
+/// Shows that the attempt goes on, although it has not transcribed more.
+pub(crate) fn goes_on(progress: &watch::Sender<Progress>) {
+    progress.send_modify(|_| ());
 }

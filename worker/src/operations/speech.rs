@@ -28,7 +28,7 @@ use super::{
     interleaving::Interleaving,
     language_engine::{LanguageEngine, Recognising, SpeechInput, cost},
     preparation::{Last, Prepared, Preparing, Track, prepare},
-    progress::Progress,
+    progress::{Progress, goes_on},
     shown::{Shown, thousandths},
     timing::micros,
     translation::Translators,
@@ -125,7 +125,7 @@ impl SpeechOperation {
     ) -> Result<(Outcome, Timing), OperationError> {
         let limits = &AudioLimits::of(file);
         let turn = |cost| Turn { requester: job.requester, cost };
-        let step = || job.progress.send_modify(|_| ()); // the attempt goes on, and has not transcribed more
+        let step = || goes_on(job.progress);
         let mut spent = Recognising::default();
         let mut detected = Detected::default();
         if job.parameters.detect_language {
@@ -194,7 +194,7 @@ impl SpeechOperation {
     ) -> Result<(Ended, Recognising), OperationError> {
         let spent = &mut Recognising::default();
         let nth = channel.unwrap_or(0);
-        let step = || progress.send_modify(|_| ());
+        let step = || goes_on(progress);
         let shown = Shown::new(parameters, engine.confidence);
         let number = channel.map(|channel| u8::try_from(channel + 1).unwrap_or(u8::MAX));
         let digits = parameters.written;
@@ -278,7 +278,7 @@ impl SpeechOperation {
         let mut took = Duration::ZERO;
         if parameters.with_translation {
             let sources = utterances.iter().map(|utterance| utterance.source.clone()).collect();
-            let step = || progress.send_modify(|_| ()); // the attempt goes on, and has not transcribed more
+            let step = || goes_on(progress);
             let (found, spent) =
                 self.translators.translate(requester, sources, parameters.lang, step).await?;
             let is_low = |n: usize| found.get(n).is_some_and(|translation| translation.is_low);
