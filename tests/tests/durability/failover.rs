@@ -5,6 +5,9 @@ use akhar_tests::{Answer, Cluster, Form, Stack, http::send, load::Load, until};
 
 use crate::{digit, every_job_ended_once, record_ends, statuses, submit};
 
+/// Set behind a pooler: see `akhar_tests::stack`.
+const LISTEN_URL: &str = "AKHAR_DATABASE_LISTEN_URL";
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_takes_no_changes_is_named_and_callers_may_come_back() {
     let cluster = Cluster::own();
@@ -54,7 +57,9 @@ async fn the_processes_follow_the_primary_to_another_address_of_their_url() {
         "postgres://akhar@{},{}/{database}?target_session_attrs=read-write&sslmode=disable",
         hosts[0], hosts[1]
     );
-    stack.change(vec![("AKHAR_DATABASE_URL".to_owned(), url)]);
+    let notified = stack.environment().iter().any(|(name, value)| name == LISTEN_URL && value != "off");
+    let names = ["AKHAR_DATABASE_URL"].into_iter().chain(notified.then_some(LISTEN_URL));
+    stack.change(names.map(|name| (name.to_owned(), url.clone())).collect());
     stack.restart_api().await;
     stack.add_worker().await;
     let mut acknowledged = Vec::new();
@@ -70,7 +75,7 @@ async fn the_processes_follow_the_primary_to_another_address_of_their_url() {
     first.set_read_only(true).await;
     second.promote().await;
     stack.db = Pool::new(second.options().database(&database).into(), 4);
-    until("jobs end at the new primary", async || (n_ended(&stack.db).await > n_before + 40).then_some(()))
+    until("jobs end at the new primary", async || (n_ended(&stack.db).await > n_before + 10).then_some(()))
         .await;
     until("the api is ready", async || (stack.get("/health/ready").await.status == 200).then_some(())).await;
     for (load, sent) in [("reading", reading.stop().await), ("waiting", waiting.stop().await)] {
