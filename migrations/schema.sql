@@ -199,19 +199,16 @@ create table idempotency_keys (
 CREATE INDEX idempotency_keys_expired ON public.idempotency_keys USING btree (created_at);
 CREATE INDEX idempotency_keys_of_job ON public.idempotency_keys USING btree (job_id);
 
--- The groups of jobs, with the number of jobs in each state. Changed by the statements that change jobs. A row whose group has no jobs any more is deleted by a sweep.
+-- The groups of jobs. Inserted with the first job. A row whose group has ended and has no jobs any more is deleted by a sweep.
 create table job_groups (
     account_id uuid not null, -- The account that owns the jobs.
     name text not null, -- The name that requests gave the group: jobs.group_name.
-    n_unended bigint not null, -- The number of jobs that wait or run. Those that run are counted when the group is read, so that claims do not change the row.
-    n_succeeded bigint not null, -- The number of jobs that have succeeded.
-    n_failed bigint not null, -- The number of jobs that have failed.
-    n_cancelled bigint not null, -- The number of jobs that were cancelled.
     created_at timestamp with time zone not null default now(), -- When the first of the jobs was accepted.
-    last_ended_at timestamp with time zone, -- When one of the jobs last ended.
     webhook_url text, -- Where its end is announced: the URL that one of its jobs named last. Null: at the URL of the account, if it has one.
+    ended_at timestamp with time zone, -- When a look found that none of its jobs waits or runs; null while it is open. A new job opens it again.
     constraint job_groups_pkey PRIMARY KEY (account_id, name)
-) with (fillfactor=50);
+);
+CREATE INDEX job_groups_open ON public.job_groups USING btree (account_id, name) WHERE (ended_at IS NULL);
 
 -- One row per accepted request: the truth about it, and the queue that workers claim from.
 create table jobs (
@@ -258,6 +255,7 @@ CREATE INDEX jobs_failed ON public.jobs USING btree (id DESC) WHERE (state = 'fa
 CREATE INDEX jobs_failed_of_account ON public.jobs USING btree (account_id, id DESC) WHERE (state = 'failed'::text);
 CREATE INDEX jobs_of_account ON public.jobs USING btree (account_id, id DESC);
 CREATE INDEX jobs_of_group ON public.jobs USING btree (group_name, account_id, id DESC) WHERE (group_name IS NOT NULL);
+CREATE INDEX jobs_of_group_by_state ON public.jobs USING btree (account_id, group_name, state, ended_at) WHERE (group_name IS NOT NULL);
 CREATE INDEX jobs_of_label ON public.jobs USING gin (labels jsonb_path_ops) WHERE (labels IS NOT NULL);
 CREATE INDEX jobs_of_request ON public.jobs USING btree (request_id) WHERE (request_id !~~ '________-____-7___-____-____________'::text);
 CREATE INDEX jobs_retained ON public.jobs USING btree (retain_s, ended_at) WHERE ((retain_s > 0) AND (ended_at IS NOT NULL));
@@ -342,7 +340,7 @@ create table tokens (
 );
 CREATE INDEX tokens_of_key ON public.tokens USING btree (key_id);
 
--- The webhooks of jobs and groups that have ended, written by the statement that ends the job or the last job of the group. Deleted with the job or the group.
+-- The webhooks of jobs and groups that have ended, written by the statement that ends the job or marks the group as ended. Deleted with the job or the group.
 create table webhook_deliveries (
     job_id uuid, -- The job that has ended; null for a group. A job that is retried ends again, and its row is due again.
     account_id uuid not null, -- The account that owns the job or the group, whose secret signs the webhook.
@@ -355,7 +353,7 @@ create table webhook_deliveries (
     ended_at timestamp with time zone, -- When it was delivered or given up.
     last_error text, -- Why the last attempt failed.
     group_name text, -- The group that has ended; null for a job. A group that is opened again and ends again has its row replaced.
-    group_end jsonb, -- The row of the group in job_groups as the end of its last job left it.
+    group_end jsonb, -- The group with its counts as the look that found its end left it.
     group_end_id uuid, -- The webhook-id of a group's end, new at each.
     id uuid not null generated always as (COALESCE(job_id, group_end_id)) stored, -- The webhook-id of every attempt: the job, or the end of the group.
     constraint webhook_deliveries_job_id_key UNIQUE (job_id),

@@ -24,6 +24,7 @@ use uuid::Uuid;
 use crate::{
     auth::{caller::Authenticator, key_cache::KeyCache, rates::Rates, turns::Turns},
     budget::Budget,
+    groups::readers::Readers,
     http::answers::Answers,
     input::{
         memory::{BodyBudget, BodyMemory},
@@ -49,6 +50,8 @@ pub(crate) struct Shared {
     pub(crate) uploads: UploadStore,
     pub(crate) lookups: Lookups,
     pub(crate) streams: Streams,
+    /// The readers of groups.
+    pub(crate) groups: Readers,
     /// The turns of accounts at statements that take long.
     pub(crate) turns: Turns,
     /// Whether requests can be served.
@@ -138,6 +141,7 @@ impl App {
                 config.max_streams,
                 shutdown.soft.clone(),
             ),
+            groups: Readers::default(),
             turns: Turns::new(config.database_connections.get() / 4),
             readiness: Readiness::new(),
             deliveries,

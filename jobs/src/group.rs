@@ -17,7 +17,7 @@ pub const NAME_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$";
 pub const LABEL_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}=[!-+.-~-]{1,128}$";
 
 /// The name of a group of jobs: 1 to 128 ASCII letters, digits, `.`, `_` and `-`, the first of them a letter or digit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, sqlx::Type)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type)]
 #[sqlx(transparent)]
 #[serde(transparent)]
 pub struct GroupName(String);

@@ -10,7 +10,7 @@ use axum::{
 use super::{
     counts::Counts,
     follower,
-    get::{GroupPath, find},
+    get::{GroupPath, follow, found},
 };
 use crate::{
     app::App,
@@ -60,11 +60,12 @@ pub(crate) async fn handle(
         None
     });
     Problem::reject_if_any(violations)?;
-    let group = find(&app, &caller, &name).await?;
+    let mut followed = follow(&app, &caller, &name);
+    let group = found(followed.first().await, &name)?;
     if group.has_ended() && known == Some(Counts::from(&group)) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let stream = app.streams.open(&caller).ok_or(Problem::of(ProblemType::TooManyStreams))?;
-    let events = follower::events(stream, app.database.clone(), caller.account_id, group, known);
+    let events = follower::events(stream, followed, group, known);
     Ok(event_stream::respond(events))
 }

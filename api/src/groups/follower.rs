@@ -1,28 +1,24 @@
 //! Follows one group for one caller: the group comes in, and the events that report its counts go out.
 //!
-//! A follower looks once a second, at the same time as all other streams. So it has at most one event a second, however fast the
-//! jobs of the group end.
+//! A follower looks once a second, at the same time as all other streams, for what the reader of the group has read. So it has at most
+//! one event a second, however fast the jobs of the group end.
 
 use akhar_client::{GroupEventBody, GroupEventName};
-use akhar_jobs::store::{self, Group};
-use akhar_platform::database::Database;
+use akhar_jobs::store::Group;
 use axum::response::sse::Event;
 use futures::{Stream, stream};
-use tokio::time::timeout;
-use uuid::Uuid;
 
-use super::{counts::Counts, get::body};
+use super::{counts::Counts, get::body, readers::Followed};
 use crate::{
     http::event_stream::{self, RECONNECT_AFTER_MS},
     retry::Transient as _,
-    waiting::streams::{LOOK_LIMIT, OpenStream},
+    waiting::streams::OpenStream,
 };
 
 /// A caller that follows a group.
 struct Follower {
     stream: OpenStream,
-    database: Database,
-    account_id: Uuid,
+    reads: Followed,
     /// The group as it was last read.
     group: Group,
     /// The counts that the caller knows.
@@ -37,21 +33,12 @@ struct Follower {
 /// the key of the caller is revoked, or the process stops.
 pub(super) fn events(
     stream: OpenStream,
-    database: Database,
-    account_id: Uuid,
+    reads: Followed,
     group: Group,
     known: Option<Counts>,
 ) -> impl Stream<Item = Result<Event, axum::Error>> {
-    let follower = Follower {
-        stream,
-        database,
-        account_id,
-        group,
-        known,
-        is_read: true,
-        has_written: false,
-        is_over: false,
-    };
+    let follower =
+        Follower { stream, reads, group, known, is_read: true, has_written: false, is_over: false };
     stream::unfold(follower, async |mut follower| Some((follower.next().await?, follower)))
 }
 
@@ -64,26 +51,26 @@ impl Follower {
                 self.known = Some(counts);
                 return Some(self.write(counts));
             }
-            self.is_over = !self.stream.next_look().await || !self.look().await;
+            self.is_over = !self.stream.next_look().await || !self.look();
         }
         None
     }
 
-    /// Reads the group. `false` if the stream must end.
-    async fn look(&mut self) -> bool {
-        let find = store::find_group(&self.database.pool, self.account_id, &self.group.name);
-        match timeout(LOOK_LIMIT, find).await {
-            Ok(Ok(Some(group))) => {
+    /// Takes over what was read of the group. `false` if the stream must end.
+    fn look(&mut self) -> bool {
+        match self.reads.news() {
+            None => true,
+            Some(Ok(Some(group))) => {
                 self.group = group;
                 self.is_read = true;
                 true
             }
-            Ok(Ok(None)) => false,
-            Ok(Err(error)) if !error.is_transient() => {
+            Some(Ok(None)) => false,
+            Some(Err(error)) if !error.is_transient() => {
                 tracing::error!(%error, "cannot read a group that is followed");
                 false
             }
-            Ok(Err(_)) | Err(_) => {
+            Some(Err(_)) => {
                 tracing::debug!("the database is unavailable: continuing to follow a group");
                 true
             }

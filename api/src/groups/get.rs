@@ -1,12 +1,7 @@
 //! `GET /v1/groups/{name}`: responds with the counts of a group. With `?wait=N` the response waits for the end of its jobs.
 
-use std::time::Duration;
-
 use akhar_client::GroupBody;
-use akhar_jobs::{
-    GroupName,
-    store::{self, Group},
-};
+use akhar_jobs::{GroupName, backend::GroupError, store::Group};
 use axum::{
     Json,
     extract::{FromRequestParts, Path, State},
@@ -15,6 +10,7 @@ use axum::{
 use tokio::time::{Instant, sleep_until};
 use utoipa::IntoParams;
 
+use super::readers::Followed;
 use crate::{
     app::App,
     auth::caller::Caller,
@@ -22,7 +18,6 @@ use crate::{
     input::{fields::Fields as _, names::quoted},
     jobs::get::{WaitQuery, wait},
     problems::{Problem, ProblemType, responses::problems},
-    retry::retry_transient,
 };
 
 problems! {
@@ -32,9 +27,6 @@ problems! {
 
 /// The path in the examples of problems.
 pub(super) const PATH: &str = "/v1/groups/calls-2026-11-26";
-
-/// How often a request that waits reads the group.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The name of a group in a request's path. Any other text is a 404.
 #[derive(Debug, Clone, IntoParams)]
@@ -55,10 +47,19 @@ impl<S: Send + Sync> FromRequestParts<S> for GroupPath {
     }
 }
 
+/// Follows a group of the caller's account.
+pub(super) fn follow(app: &App, caller: &Caller, name: &GroupName) -> Followed {
+    app.groups.follow(&app.database.pool, caller.account_id, name)
+}
+
 /// Reads a group of the caller's account.
 pub(super) async fn find(app: &App, caller: &Caller, name: &GroupName) -> Result<Group, Problem> {
-    let found = retry_transient(|_| store::find_group(&app.database.pool, caller.account_id, name)).await?;
-    found.ok_or_else(|| {
+    found(follow(app, caller, name).first().await, name)
+}
+
+/// A group that was read.
+pub(super) fn found(read: Result<Option<Group>, GroupError>, name: &GroupName) -> Result<Group, Problem> {
+    read?.ok_or_else(|| {
         let detail = format!("No job of your account is in a group {}.", quoted(name.as_str()));
         Problem::of(ProblemType::NotFound).with_detail(detail)
     })
@@ -113,15 +114,14 @@ pub(crate) async fn handle(
 
 /// The group when its jobs have ended, or when the deadline has passed or the process stops.
 async fn ended_by(app: &App, caller: &Caller, name: &GroupName, deadline: Instant) -> Result<Group, Problem> {
-    let stopping = &app.shutdown.soft;
-    loop {
-        let group = find(app, caller, name).await?;
-        if group.has_ended() || Instant::now() >= deadline || stopping.is_cancelled() {
-            return Ok(group);
-        }
+    let mut followed = follow(app, caller, name);
+    let mut group = found(followed.first().await, name)?;
+    while !group.has_ended() {
         tokio::select! {
-            () = sleep_until(deadline.min(Instant::now() + POLL_INTERVAL)) => (),
-            () = stopping.cancelled() => (),
+            read = followed.next() => group = found(read, name)?,
+            () = sleep_until(deadline) => break,
+            () = app.shutdown.soft.cancelled() => break,
         }
     }
+    Ok(group)
 }

@@ -23,7 +23,7 @@ use crate::{
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// How long a look may take before the database counts as unavailable.
-pub(crate) const LOOK_LIMIT: Duration = Duration::from_secs(5);
+const LOOK_LIMIT: Duration = Duration::from_secs(5);
 
 /// What a stream finds when it looks at its job.
 #[expect(clippy::large_enum_variant, reason = "a stream holds one at a time")]

@@ -1,4 +1,4 @@
-//! Leases due deliveries and starts their attempts.
+//! Finds the ends of groups, leases due deliveries and starts their attempts.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,11 +8,11 @@ use tokio::time::{Instant, sleep};
 use super::{attempt::Attempts, running::Running, sender::Sender};
 use crate::app::App;
 
-/// How often a process looks for due deliveries if nothing is announced.
+/// How often a process looks for ended groups and due deliveries if nothing is announced.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// After a look for due deliveries, the process pauses for this multiple of the time that it took, so that looking takes
-/// at most a twentieth of a core even if very many deliveries wait.
+/// After a look, the process pauses for this multiple of the time that it took, so that looking takes
+/// at most a twentieth of a core even if very many groups are open or deliveries wait.
 const PAUSE_PER_TIME: u32 = 20;
 const MAX_PAUSE: Duration = Duration::from_secs(10);
 
@@ -29,7 +29,11 @@ pub(crate) async fn deliver(app: App) {
             let due = &attempts.app.webhooks_due;
             tokio::select! { () = due.notified() => (), () = sleep(POLL_INTERVAL) => () }
             let began = Instant::now();
-            if let Err(error) = begin_attempts(&attempts).await {
+            let looked = async {
+                store::find_ends(&attempts.app.database.pool).await?;
+                begin_attempts(&attempts).await
+            };
+            if let Err(error) = looked.await {
                 tracing::debug!(%error, "cannot look for due webhooks now");
             }
             sleep((began.elapsed() * PAUSE_PER_TIME).min(MAX_PAUSE)).await;

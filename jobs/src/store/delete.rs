@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::JobId;
 
-use super::{Clock, groups::count_in_groups, rows::column};
+use super::{Clock, rows::column};
 
 /// A statement that deletes the jobs whose ids `$doomed` selects and locks, and returns the addresses of their uploads. A job
 /// that is deleted before the retention time of the server leaves its times in `deleted_jobs`, which `$leaves_times` says.
@@ -25,7 +25,7 @@ macro_rules! deletion {
             "),
              deleted as (
                  delete from jobs j using doomed where j.id = doomed.id
-                 returning j.id, j.account_id, j.operation, j.queue, j.state, j.created_at, j.started_at, j.ended_at, j.upload_url, j.group_name,
+                 returning j.id, j.account_id, j.operation, j.queue, j.state, j.created_at, j.started_at, j.ended_at, j.upload_url,
                      case state when 'cancelled' then transcribed_s else (outcome->>'seconds')::float8 end as audio_s),
              forgotten_keys as (
                  delete from idempotency_keys where job_id = any(array(select id from deleted))),
@@ -41,10 +41,7 @@ macro_rules! deletion {
             " order by id
                  on conflict (id) do update set state = excluded.state, created_at = excluded.created_at,
                      started_at = excluded.started_at, ended_at = excluded.ended_at, deleted_at = now(),
-                     audio_s = excluded.audio_s),
-             grouped as (",
-            count_in_groups!("deleted", "state", "null"),
-            ")
+                     audio_s = excluded.audio_s)
              select upload_url from deleted"
         )
     };

@@ -1,6 +1,6 @@
 //! Ends jobs. No other statement moves a job to a final state.
 
-use std::{collections::HashSet, time::Duration};
+use std::collections::HashSet;
 
 use akhar_platform::database::{Pool, transaction};
 use sqlx::{PgConnection, PgExecutor, types::Json};
@@ -11,17 +11,12 @@ use crate::{Fence, JobId, JobState, Outcome, Timing};
 use super::{
     announcements::{JOBS_ENDED, WEBHOOKS_DUE, announce},
     artifacts,
-    groups::count_in_groups,
     rows::column,
 };
 
 /// The most jobs whose ids fit into the 8,000 bytes of a notification, and so the most jobs that one statement may end unless it
 /// leaves the announcement to another one.
 pub const MAX_ENDINGS: usize = 200;
-
-/// The webhook of a group is sent this long after its end. If the group gets another job before, the webhook is not sent: a caller
-/// that submits one job after the other gets one webhook, not one for each job that ends before the next.
-const GROUP_WEBHOOK_DELAY: Duration = Duration::from_secs(2);
 
 /// The condition under which a job may be ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,8 +115,8 @@ impl Ending {
 
 /// Ends the jobs whose guards are met: writes their outcomes and artifacts, deletes their uploads (but not those of dead
 /// jobs, which the service failed to process and an operator can retry) and the segments that were stored while they ran,
-/// adds recordings to the usage of their accounts, counts the jobs in their groups, writes the deliveries of their webhooks and
-/// of those of groups that have ended with them, and announces their ends (see [`super::ended`]).
+/// adds recordings to the usage of their accounts, writes the deliveries of their webhooks, and announces their ends (see
+/// [`super::ended`]).
 ///
 /// All of them are on disk when this returns if at least one of the ended jobs is acknowledged, has an upload outside the database (a
 /// crash of Postgres could lose an end whose object is deleted already), or was ended under [`Guard::Unended`], because somebody asked
@@ -209,7 +204,7 @@ pub(super) struct EndedRow {
 /// the rows: with another index their order could be another one, and two statements could wait for each other.
 async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedRow>, sqlx::Error> {
     let artifacts = artifacts::of(endings.iter().map(|e| (e.job(), e.outcome.as_ref())));
-    sqlx::query_as(concat!(
+    sqlx::query_as(
         "with ended as (
              update jobs j set state = e.state, outcome = e.outcome, worker = null, ended_at = now(),
                  media_type = case when e.is_dead then j.media_type end, upload = case when e.is_dead then j.upload end,
@@ -221,9 +216,7 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
              where j.id = e.id and case when e.attempt is null
                  then j.account_id = e.account_id and (j.state = 'queued' or e.may_run and j.state = 'running')
                  else j.state = 'running' and j.attempt = e.attempt end
-             returning j.id, j.state, j.attempt, j.group_name,
-                 case when j.group_name is not null then j.account_id end as account_of_group,
-                 j.acknowledged or j.upload_url is not null or e.may_run as must_flush,
+             returning j.id, j.attempt, j.acknowledged or j.upload_url is not null or e.may_run as must_flush,
                  case when not e.is_dead then j.upload_url end as object, j.webhook_url is not null as has_webhook,
                  e.error is not null as has_failed,
                  case when e.error is not null then (select worker from jobs old where old.id = j.id) end as failed_worker),
@@ -232,32 +225,14 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
              select a.job_id, a.name, a.bytes
              from unnest($11::uuid[], $12::text[], $13::bytea[]) as a (job_id, name, bytes)
              join ended on ended.id = a.job_id),
-         grouped as (",
-        count_in_groups!("(select account_of_group as account_id, group_name, state from ended) as ended", "'queued'", "state"),
-        " returning g.*),
-         ended_groups as (
-             insert into webhook_deliveries (account_id, group_name, url, group_end_id, group_end, due_at)
-             select account_id, name, url,
-                 -- A UUIDv7, so that lists are in the order of time: bytes 0 to 5 are milliseconds, and 7 is the version.
-                 encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-                     placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::int8) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid,
-                 group_end, now() + make_interval(secs => $15)
-             from (
-                 select account_id, name, to_jsonb(grouped) as group_end,
-                     coalesce(webhook_url, (select webhook_url from accounts where id = account_id)) as url
-                 from grouped where n_unended = 0 offset 0) announced
-             where url is not null order by account_id, name
-             on conflict (account_id, group_name) where group_name is not null do update set
-                 url = excluded.url, group_end_id = excluded.group_end_id, group_end = excluded.group_end,
-                 due_at = excluded.due_at, state = 'pending', attempt = 0, created_at = now(), ended_at = null, last_error = null),
          flushed as (select bool_or(must_flush) as is_flushed from ended having count(*) > 0),
          announced as (
              select is_flushed,
                  case when not is_flushed then set_config('synchronous_commit', 'off', true) end,
                  case when not is_flushed then (select pg_notify($14, string_agg(id::text, ',')) from ended) end
              from flushed)
-         select id, object, has_webhook, attempt, failed_worker, has_failed, is_flushed from ended, announced"
-    ))
+         select id, object, has_webhook, attempt, failed_worker, has_failed, is_flushed from ended, announced",
+    )
     .bind(column(endings, |e| e.job().0))
     .bind(column(endings, |e| e.guard.attempt()))
     .bind(column(endings, |e| e.guard.account_id()))
@@ -272,7 +247,6 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
     .bind(artifacts.names)
     .bind(artifacts.bytes.iter().map(|bytes| &**bytes).collect::<Vec<_>>())
     .bind(JOBS_ENDED)
-    .bind(GROUP_WEBHOOK_DELAY.as_secs_f64())
     .fetch_all(db)
     .await
 }

@@ -50,7 +50,8 @@ pub use end::{Ending, Ends, Guard, MAX_ENDINGS, acknowledge, cancel, end};
 pub use find::{EndedFacts, JobFilter, ended, ended_facts, find, find_many, of_account};
 pub use follow::{Cursor, Followed, follow};
 pub use groups::{
-    AccountGroup, Cancelled, Group, cancel_group, delete_group, find_group, list_groups, unended_groups,
+    AccountGroup, Cancelled, Group, cancel_group, delete_group, find_ends, find_group, list_groups,
+    newest_open_groups,
 };
 pub use heartbeat::{
     DEAD_AFTER, Heartbeat, LoadedModel, any_alive, beat, heartbeats, last_heartbeats, leave,

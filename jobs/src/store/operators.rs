@@ -6,14 +6,14 @@ use chrono::{DateTime, Utc};
 use sqlx::{PgConnection, Postgres, QueryBuilder};
 use uuid::Uuid;
 
-use crate::{JobId, JobState};
+use crate::{GroupName, JobId, JobState};
 
 use super::{
     Ending, Guard, MAX_ENDINGS,
     announcements::JOBS_QUEUED,
     delete::delete_these,
     end::{announce_ends, end_within},
-    groups::count_in_groups,
+    groups::open_groups,
     rows::column,
     search::{CAN_BE_RETRIED, JobSearch, push_conditions},
 };
@@ -237,16 +237,18 @@ async fn retry(db: &mut PgConnection, jobs: &[(JobId, Uuid)]) -> Result<usize, s
                  acknowledged = true, run_at = now(), max_attempts = j.attempt + ",
     );
     query.push_bind(MORE_ATTEMPTS).push(
-        " from given where j.id = given.id returning j.id, j.queue, j.account_id, j.group_name),
-         grouped as (",
+        " from given where j.id = given.id returning j.queue, j.account_id, j.group_name),
+         notified as (select pg_notify(",
     );
-    query.push(count_in_groups!("retried", "'failed'", "'queued'"));
-    query.push("), notified as (select pg_notify(");
     query.push_bind(JOBS_QUEUED).push(
         ", string_agg(distinct queue, ',')) from retried having count(*) > 0)
-         select id from retried, notified",
+         select account_id, group_name from retried, notified",
     );
-    Ok(query.build().fetch_all(db).await?.len())
+    let retried: Vec<(Uuid, Option<GroupName>)> = query.build_query_as().fetch_all(&mut *db).await?;
+    let in_groups =
+        retried.iter().filter_map(|(account_id, name)| Some((*account_id, name.as_ref()?.as_str(), None)));
+    open_groups(db, in_groups.collect()).await?;
+    Ok(retried.len())
 }
 
 fn cancellations(jobs: &[(JobId, Uuid)]) -> Vec<Ending> {

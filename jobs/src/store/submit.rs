@@ -4,12 +4,13 @@ use std::collections::HashSet;
 
 use akhar_platform::database::transaction;
 use sqlx::{PgConnection, types::Json};
+use uuid::Uuid;
 
-use crate::{JobId, JobUpload, MAX_ATTEMPTS, NewJob, RecordingUrl, UploadObject};
+use crate::{JobId, JobUpload, MAX_ATTEMPTS, NewJob, Queue, RecordingUrl, UploadObject};
 
 use super::{
     announcements::{JOBS_QUEUED, announce},
-    groups::count_in_groups,
+    groups::{OfJob, open_groups},
     reserved_uploads::use_reserved_uploads,
     rows::column,
 };
@@ -39,13 +40,14 @@ pub async fn submit(db: &mut PgConnection, jobs: &[&NewJob]) -> Result<Vec<Submi
     let mut sorted = jobs.to_vec();
     sorted.sort_unstable_by_key(|job| job.id);
     let is_flushed = jobs.iter().any(|job| job.is_flushed());
-    let accepted: HashSet<JobId> = if jobs.iter().any(|job| job.reserved_upload.is_some()) {
-        insert_with_reserved(db, sorted, is_flushed).await?
-    } else {
-        insert(db, &sorted, is_flushed).await?
-    }
-    .into_iter()
-    .collect();
+    let accepted: HashSet<JobId> =
+        if jobs.iter().any(|job| job.reserved_upload.is_some() || job.group.is_some()) {
+            insert_with_others(db, sorted, is_flushed).await?
+        } else {
+            insert(db, &sorted, is_flushed).await?
+        }
+        .into_iter()
+        .collect();
     let is_accepted = |job: &&&NewJob| accepted.contains(&job.id);
     if is_flushed && !accepted.is_empty() {
         let mut queues: Vec<_> = jobs.iter().filter(is_accepted).map(|job| job.queue().name()).collect();
@@ -57,18 +59,29 @@ pub async fn submit(db: &mut PgConnection, jobs: &[&NewJob]) -> Result<Vec<Submi
     Ok(jobs.iter().map(of).collect())
 }
 
-/// Inserts jobs, but none whose upload another job has, or its own earlier submission.
-async fn insert_with_reserved(
+/// Inserts jobs with what belongs to them in other tables: their reserved uploads and their groups. Inserts none whose upload another
+/// job has, or its own earlier submission.
+async fn insert_with_others(
     db: &mut PgConnection,
     mut jobs: Vec<&NewJob>,
     is_flushed: bool,
 ) -> Result<Vec<JobId>, sqlx::Error> {
     transaction(db, async |db: &mut PgConnection| {
-        let have_upload = use_reserved_uploads(db, &jobs).await?;
-        jobs.retain(|job| job.reserved_upload.is_none() || have_upload.contains(&job.id));
-        insert(db, &jobs, is_flushed).await
+        if jobs.iter().any(|job| job.reserved_upload.is_some()) {
+            let have_upload = use_reserved_uploads(db, &jobs).await?;
+            jobs.retain(|job| job.reserved_upload.is_none() || have_upload.contains(&job.id));
+        }
+        let accepted = insert(db, &jobs, is_flushed).await?;
+        let groups: Vec<_> =
+            jobs.iter().filter(|job| accepted.contains(&job.id)).filter_map(|job| group(job)).collect();
+        open_groups(db, groups).await?;
+        Ok(accepted)
     })
     .await
+}
+
+fn group(job: &NewJob) -> Option<OfJob<'_>> {
+    Some((job.account_id, job.group.as_ref()?.as_str(), job.group_webhook_url.as_deref()))
 }
 
 /// Which of these jobs were submitted. Another process, or a connection that was lost, may be submitting one of them at this
@@ -77,15 +90,25 @@ pub async fn submitted(db: &mut PgConnection, jobs: &[&NewJob]) -> Result<HashSe
     if jobs.is_empty() {
         return Ok(HashSet::new());
     }
-    // The turns are not used. The function waits for the locks that these statements hold until they are committed.
-    sqlx::query("select next_turns($1, $2, $3)")
-        .bind(column(jobs, |job| job.queue().name()))
-        .bind(column(jobs, |job| job.priority()))
-        .bind(column(jobs, |job| job.account_id))
-        .execute(&mut *db)
-        .await?;
+    let of_accounts: Vec<_> = jobs.iter().map(|job| (job.queue(), job.account_id)).collect();
+    wait_for_submissions(db, &of_accounts).await?;
     let submitted = sqlx::query_scalar("select id from jobs where id = any($1)");
     Ok(submitted.bind(column(jobs, |job| job.id.0)).fetch_all(db).await?.into_iter().collect())
+}
+
+/// Waits for the statements that submit or retry jobs of these queues and accounts, until they are committed. In a transaction, such
+/// statements then wait for its end.
+pub(super) async fn wait_for_submissions(
+    db: &mut PgConnection,
+    of_accounts: &[(Queue, Uuid)],
+) -> Result<(), sqlx::Error> {
+    // The turns are not used. The function takes the locks that these statements hold.
+    sqlx::query("select next_turns($1, array_fill(0::int2, array[cardinality($1)]), $2)")
+        .bind(column(of_accounts, |(queue, _)| queue.name()))
+        .bind(column(of_accounts, |(_, account_id)| *account_id))
+        .execute(db)
+        .await?;
+    Ok(())
 }
 
 /// Inserts the rows in the order of `jobs`, which must be sorted by id. If the rows are not flushed, also announces their
@@ -95,9 +118,7 @@ async fn insert(
     jobs: &[&NewJob],
     is_flushed: bool,
 ) -> Result<Vec<JobId>, sqlx::Error> {
-    let named = jobs.iter().filter_map(|job| Some((job.id.0, job.group_webhook_url.as_deref()?)));
-    let (of_groups, group_webhooks): (Vec<_>, Vec<_>) = named.unzip();
-    sqlx::query_scalar(concat!(
+    sqlx::query_scalar(
         "with new as (
              select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int2[], next_turns($4, $5, $2),
                  $6::jsonb[], $7::text[], $8::bytea[], $9::text[], $10::int8[], $11::bytea[], $12::text[], $13::text[],
@@ -111,20 +132,13 @@ async fn insert(
                  group_name, labels, recording_url, acknowledged, max_attempts)
              select *, priority = 0 or webhook_url is not null, $15 from new
              on conflict (id) do nothing
-             returning id, queue, account_id, group_name),
-         grouped as (",
-        count_in_groups!(
-            "(select accepted.*, named.url from accepted left join unnest($22::uuid[], $23::text[]) as named (id, url) using (id))
-                 as accepted",
-            "null", "'queued'", "max(url)"
-        ),
-        "),
+             returning id, queue),
          announced as (
              select case when not $16 then pg_notify($17, string_agg(distinct queue, ',')) end,
                  case when not $16 then set_config('synchronous_commit', 'off', true) end
              from accepted having count(*) > 0)
-         select id from accepted, announced"
-    ))
+         select id from accepted, announced",
+    )
     .bind(column(jobs, |job| job.id.0))
     .bind(column(jobs, |job| job.account_id))
     .bind(column(jobs, |job| job.parameters.operation().name()))
@@ -146,8 +160,6 @@ async fn insert(
     .bind(column(jobs, |job| job.group.as_ref()))
     .bind(column(jobs, |job| (!job.labels.is_empty()).then_some(Json(&job.labels))))
     .bind(column(jobs, |job| job.recording_url.as_ref().map(RecordingUrl::as_str)))
-    .bind(of_groups)
-    .bind(group_webhooks)
     .fetch_all(db)
     .await
 }

@@ -1,5 +1,5 @@
 //! Webhook deliveries: leases those that are due, writes the results of their attempts, and lists and repeats them for
-//! operators. The end of a job writes its delivery and that of a group that has ended with it (see [`super::end`]), and the
+//! operators. The end of a job writes its delivery (see [`super::end`]), the look that finds the end of a group that of the group, and the
 //! deletion of the job or the group deletes it.
 
 use std::time::Duration;
@@ -85,7 +85,7 @@ pub enum Ended {
         /// The id of the request that made it.
         request_id: String,
     },
-    /// A group, as the end of its last job left it.
+    /// A group, with its counts when its end was found.
     Group(Group),
 }
 
@@ -220,7 +220,7 @@ pub async fn is_still_ended(db: &Pool, delivery: &Delivery) -> Result<bool, sqlx
     let is_still_ended = sqlx::query_scalar(
         "with withdrawn as (
              delete from webhook_deliveries d using job_groups g
-             where d.id = $1 and g.account_id = d.account_id and g.name = d.group_name and g.n_unended > 0
+             where d.id = $1 and g.account_id = d.account_id and g.name = d.group_name and g.ended_at is null
              returning d.id)
          select exists (select from webhook_deliveries where id = $1) and not exists (select from withdrawn)",
     );

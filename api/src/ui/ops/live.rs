@@ -17,6 +17,9 @@ use super::format::seconds_between;
 /// How old what is shown may be.
 const MAX_AGE: Duration = Duration::from_millis(900);
 
+/// An overview that took long to read, such as one with a group of very many jobs, is shown for this multiple of the time.
+const PAUSE_PER_TIME: u32 = 20;
+
 /// How long reading may take before the database counts as unavailable.
 const READ_LIMIT: Duration = Duration::from_secs(5);
 
@@ -80,7 +83,7 @@ impl Overview {
     async fn read(db: &Pool, texts: PanjabiTexts) -> Result<Self, sqlx::Error> {
         let queues = store::queue_loads(db).await?;
         let workers = store::list_workers(db).await?;
-        let groups = store::unended_groups(db, MAX_GROUPS).await?;
+        let groups = store::newest_open_groups(db, MAX_GROUPS).await?;
         let kept = store::kept(db).await?;
         let models = store::served_models(&workers);
         let is_storage_full = db.is_full();
@@ -127,7 +130,8 @@ pub(super) struct Live(Mutex<LastRead>);
 
 #[derive(Debug, Default)]
 struct LastRead {
-    overview: Option<(Instant, Arc<Overview>)>,
+    /// When it was read, how long that took, and what was read.
+    overview: Option<(Instant, Duration, Arc<Overview>)>,
     texts: Option<(Instant, PanjabiTexts)>,
 }
 
@@ -135,8 +139,8 @@ impl Live {
     /// The overview of this second. Requests that come while it is read wait for the same one.
     pub(super) async fn overview(&self, db: &Pool) -> Result<Arc<Overview>, sqlx::Error> {
         let mut last = self.0.lock().await;
-        if let Some((read_at, overview)) = &last.overview
-            && read_at.elapsed() < MAX_AGE
+        if let Some((read_at, took, overview)) = &last.overview
+            && read_at.elapsed() < MAX_AGE.max(*took * PAUSE_PER_TIME)
         {
             return Ok(overview.clone());
         }
@@ -148,9 +152,13 @@ impl Live {
             };
             Ok((texts, Overview::read(db, texts.1).await?))
         };
+        let began = Instant::now();
         let (texts, overview) = timeout(READ_LIMIT, read).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))?;
         let overview = Arc::new(overview);
-        *last = LastRead { overview: Some((Instant::now(), overview.clone())), texts: Some(texts) };
+        *last = LastRead {
+            overview: Some((Instant::now(), began.elapsed(), overview.clone())),
+            texts: Some(texts),
+        };
         Ok(overview)
     }
 

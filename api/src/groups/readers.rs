@@ -1,0 +1,128 @@
+//! Reads groups: one reader for each group that callers ask for, wait for or follow, however many they are.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use akhar_jobs::{
+    GroupName,
+    backend::GroupError,
+    store::{self, Group},
+};
+use akhar_platform::database::Pool;
+use parking_lot::Mutex;
+use tokio::{
+    sync::{Notify, watch},
+    time::{Instant, sleep},
+};
+use uuid::Uuid;
+
+use crate::retry::retry_transient;
+
+/// A reader reads its group again after this time.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// After a read, the reader pauses for this multiple of the time that it took if that is longer, so that a group with very many jobs
+/// takes at most a fortieth of a core.
+const PAUSE_PER_TIME: u32 = 40;
+
+/// The account and the name of a group.
+type Key = (Uuid, GroupName);
+
+/// All readers of this process.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Readers(Arc<Mutex<HashMap<Key, Arc<Reader>>>>);
+
+#[derive(Debug, Default)]
+struct Reader {
+    /// The last read. `None` before the first.
+    read: watch::Sender<Option<Read>>,
+    /// Notified when somebody wants a read that has not begun yet.
+    wanted: Notify,
+}
+
+#[derive(Debug, Clone)]
+struct Read {
+    began: Instant,
+    group: Result<Option<Group>, GroupError>,
+}
+
+/// A group that is being read, until this is dropped.
+#[derive(Debug)]
+pub(super) struct Followed {
+    reads: watch::Receiver<Option<Read>>,
+    since: Instant,
+    _reader: Arc<Reader>,
+}
+
+impl Readers {
+    /// Follows a group of this account from now on.
+    pub(super) fn follow(&self, db: &Pool, account_id: Uuid, name: &GroupName) -> Followed {
+        let since = Instant::now();
+        let key = (account_id, name.clone());
+        let mut readers = self.0.lock();
+        let reader = if let Some(reader) = readers.get(&key) {
+            reader.wanted.notify_one();
+            reader.clone()
+        } else {
+            let reader = Arc::<Reader>::default();
+            readers.insert(key.clone(), reader.clone());
+            tokio::spawn(self.clone().read(db.clone(), key, reader.clone()));
+            reader
+        };
+        Followed { reads: reader.read.subscribe(), since, _reader: reader }
+    }
+
+    /// Reads a group until nobody follows it any more.
+    async fn read(self, db: Pool, key: Key, reader: Arc<Reader>) {
+        let (account_id, name) = &key;
+        loop {
+            let began = Instant::now();
+            let group = retry_transient(|_| store::find_group(&db, *account_id, name)).await;
+            let took = if group.is_ok() { began.elapsed() } else { Duration::ZERO };
+            reader.read.send_replace(Some(Read { began, group: group.map_err(GroupError::from) }));
+            tokio::select! {
+                () = sleep(INTERVAL.max(took * PAUSE_PER_TIME)) => (),
+                () = reader.wanted.notified() => (),
+                () = reader.read.closed() => (),
+            }
+            let mut readers = self.0.lock();
+            if reader.read.receiver_count() == 0 {
+                readers.remove(&key);
+                return;
+            }
+        }
+    }
+}
+
+impl Followed {
+    /// The group as it was after [`Readers::follow`] was called. `None` if none of the account's jobs is in it.
+    ///
+    /// # Errors
+    ///
+    /// When the group cannot be read, also not within 5 s if the database is unavailable.
+    pub(super) async fn first(&mut self) -> Result<Option<Group>, GroupError> {
+        let since = self.since;
+        self.next_that(|read| read.began >= since).await
+    }
+
+    /// The group as the next read finds it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::first`].
+    pub(super) async fn next(&mut self) -> Result<Option<Group>, GroupError> {
+        let _ = self.reads.changed().await; // cannot fail: this holds the sender
+        self.next_that(|_| true).await
+    }
+
+    /// What was read since the last call. `None` if nothing was.
+    pub(super) fn news(&mut self) -> Option<Result<Option<Group>, GroupError>> {
+        let is_new = self.reads.has_changed().is_ok_and(|is_new| is_new);
+        is_new.then(|| self.reads.borrow_and_update().clone()).flatten().map(|read| read.group)
+    }
+
+    async fn next_that(&mut self, is_wanted: impl Fn(&Read) -> bool) -> Result<Option<Group>, GroupError> {
+        let read = self.reads.wait_for(|read| read.as_ref().is_some_and(&is_wanted)).await;
+        let read = read.ok().and_then(|read| read.clone());
+        read.map_or(Err(GroupError::Stopped), |read| read.group)
+    }
+}
