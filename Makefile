@@ -35,7 +35,9 @@ check: ## Formatting, lints, docs, licences and crate arrows, unused dependencie
 	scripts/setup.sh check
 	cargo fmt --all --check
 	cargo fmt --manifest-path tests/fuzz/Cargo.toml --check
+	cargo fmt --manifest-path bench/peers/graphile_worker/Cargo.toml --check
 	cargo metadata --locked --manifest-path tests/fuzz/Cargo.toml --format-version 1 >/dev/null
+	cargo metadata --locked --manifest-path bench/peers/graphile_worker/Cargo.toml --format-version 1 >/dev/null
 	cargo clippy --locked --workspace --all-targets --all-features -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps --quiet
 	cargo deny --locked check bans licenses sources
@@ -73,6 +75,7 @@ fmt: ## Format the Rust and the Python, and apply ruff's safe corrections
 	scripts/setup.sh python
 	cargo fmt --all
 	cargo fmt --manifest-path tests/fuzz/Cargo.toml
+	cargo fmt --manifest-path bench/peers/graphile_worker/Cargo.toml
 	.cache/check/bin/ruff format --quiet
 	.cache/check/bin/ruff check --fix --quiet
 

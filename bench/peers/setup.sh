@@ -1,6 +1,9 @@
 #!/bin/sh
 # Installs the programs that `make bench` measures Akhar against, under .cache/peers: LitServe and BentoML in a Python
-# environment (3.11 or newer), graphile-worker and pg-boss beside a Node.js of their own. Does only what is not done yet.
+# environment (3.11 or newer), graphile-worker and pg-boss beside a Node.js of their own, and a program around graphile_worker in
+# Rust. Does only what is not done yet.
+#   setup.sh            all
+#   setup.sh node rust  those of akhar-bench queue
 set -eu
 cd "$(dirname "$0")/../.."
 here=bench/peers
@@ -31,5 +34,8 @@ node() {
     cp $here/package-lock.json $cache/node/installed.json
 }
 
-python
-node
+rust() {
+    cargo build --quiet --release --locked --manifest-path $here/graphile_worker/Cargo.toml --target-dir $cache/rust
+}
+
+for part in ${*:-python node rust}; do $part; done

@@ -72,7 +72,8 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         rounds: usize,
     },
-    /// Measure empty jobs per second, in turns with graphile-worker, pg-boss and a hand-written loop
+    /// Measure empty jobs per second, in turns with graphile-worker, `graphile_worker`, pg-boss and a hand-written loop
+    /// (bench/peers/setup.sh installs them)
     Queue {
         /// Jobs in one turn
         #[arg(long, default_value_t = 20_000)]

@@ -3,7 +3,7 @@
 
 mod akhar;
 mod hand_written;
-mod node;
+mod programs;
 mod turn;
 
 use akhar_tests::{
@@ -24,12 +24,20 @@ enum Contender {
     GraphileWorker,
     /// graphile-worker with a local queue of 500 jobs, as in its documentation.
     GraphileWorker500,
+    /// `graphile_worker`, a queue in Rust with the tables of graphile-worker, also with a local queue of 500 jobs.
+    GraphileWorkerRust,
     PgBoss,
 }
 
 impl Contender {
-    const ALL: [Self; 5] =
-        [Self::Akhar, Self::HandWritten, Self::GraphileWorker, Self::GraphileWorker500, Self::PgBoss];
+    const ALL: [Self; 6] = [
+        Self::Akhar,
+        Self::HandWritten,
+        Self::GraphileWorker,
+        Self::GraphileWorker500,
+        Self::GraphileWorkerRust,
+        Self::PgBoss,
+    ];
 
     const fn name(self) -> &'static str {
         match self {
@@ -37,6 +45,7 @@ impl Contender {
             Self::HandWritten => "hand-written SKIP LOCKED",
             Self::GraphileWorker => "graphile-worker",
             Self::GraphileWorker500 => "graphile-worker, 500 at a time",
+            Self::GraphileWorkerRust => "graphile_worker in Rust, 500 at a time",
             Self::PgBoss => "pg-boss",
         }
     }
@@ -50,9 +59,10 @@ impl Contender {
         match self {
             Self::Akhar => akhar::turn(&database, mode, n).await,
             Self::HandWritten => hand_written::turn(&database, mode, n).await,
-            Self::GraphileWorker => node::turn(&database, "graphile-worker", AT_A_TIME, mode, n).await,
-            Self::GraphileWorker500 => node::turn(&database, "graphile-worker", 500, mode, n).await,
-            Self::PgBoss => node::turn(&database, "pg-boss", AT_A_TIME, mode, n).await,
+            Self::GraphileWorker => programs::node(&database, "graphile-worker", AT_A_TIME, mode, n).await,
+            Self::GraphileWorker500 => programs::node(&database, "graphile-worker", 500, mode, n).await,
+            Self::GraphileWorkerRust => programs::rust(&database, mode, n).await,
+            Self::PgBoss => programs::node(&database, "pg-boss", AT_A_TIME, mode, n).await,
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// The name for the Node.js programs.
+    /// The name in the arguments of other programs.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Drain => "drain",
