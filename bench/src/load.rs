@@ -63,6 +63,12 @@ pub(crate) fn medians_of(rows: &[Row]) -> Row {
     names.map(|name| (name, median(rows.iter().map(|row| number(row, name))))).collect()
 }
 
+/// The smallest and the largest number of a column.
+pub(crate) fn range_of(rows: &[Row], column: &str) -> [f64; 2] {
+    let numbers = || rows.iter().map(|row| number(row, column));
+    [numbers().fold(f64::NAN, f64::min), numbers().fold(f64::NAN, f64::max)]
+}
+
 /// Measures throughput, response times, and CPU time per answered request with each number of clients.
 pub(crate) async fn load(seconds: u64, numbers_of_clients: &[usize]) -> Report {
     let cluster = Cluster::own();

@@ -75,12 +75,15 @@ enum Command {
     /// Measure empty jobs per second, in turns with graphile-worker, `graphile_worker`, pg-boss and a hand-written loop
     /// (bench/peers/setup.sh installs them)
     Queue {
-        /// Jobs in one turn
-        #[arg(long, default_value_t = 20_000)]
-        jobs: usize,
+        /// Jobs in one turn, such as 20000 or 20000,100000
+        #[arg(long, default_value = "20000,100000", value_delimiter = ',')]
+        jobs: Vec<usize>,
         /// Turns of each queue
         #[arg(long, default_value_t = 3)]
         rounds: usize,
+        /// The queues, such as `akhar,graphile_worker`; all if this is not given
+        #[arg(long, value_enum, value_delimiter = ',')]
+        only: Vec<queue::Contender>,
     },
     /// Measure what a group of jobs costs: the ends of its jobs in turns with those of jobs without a group, and the statements on
     /// a group of 10,000 jobs
@@ -281,7 +284,7 @@ async fn measure(command: Command) -> Report {
         Command::Overhead { seconds, rate } => overhead::run(seconds, rate).await,
         Command::Load { seconds, clients } => load::load(seconds, &clients).await,
         Command::Peers { seconds, clients, rounds } => peers::run(seconds, clients, rounds).await,
-        Command::Queue { jobs, rounds } => queue::run(jobs, rounds).await,
+        Command::Queue { jobs, rounds, only } => queue::run(&jobs, rounds, &only).await,
         Command::Groups { rounds } => groups::run(rounds).await,
         Command::Statements { seconds } => statements::run(seconds).await,
         Command::FullTable { jobs } => full_table::run(jobs).await,

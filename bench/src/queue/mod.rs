@@ -8,37 +8,37 @@ mod turn;
 
 use akhar_tests::{
     Cluster,
-    figures::{count, number},
+    figures::{Row, count, number},
 };
+use clap::ValueEnum;
 
-use crate::{load::medians_of, report::Report};
+use crate::{
+    load::{medians_of, range_of},
+    report::Report,
+};
 pub(crate) use akhar::empty_job;
 use turn::{AT_A_TIME, Mode, Took};
 
 /// A queue that runs empty jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Contender {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Contender {
     /// Akhar, with which the others are compared.
     Akhar,
+    /// A loop on one table with SKIP LOCKED
     HandWritten,
+    /// graphile-worker with a local queue of 100 jobs
     GraphileWorker,
-    /// graphile-worker with a local queue of 500 jobs, as in its documentation.
+    /// graphile-worker with a local queue of 500 jobs, as in its documentation
+    #[value(name = "graphile-worker-500")]
     GraphileWorker500,
-    /// `graphile_worker`, a queue in Rust with the tables of graphile-worker, also with a local queue of 500 jobs.
+    /// `graphile_worker`, a queue in Rust with the tables of graphile-worker, also with a local queue of 500 jobs
+    #[value(name = "graphile_worker")]
     GraphileWorkerRust,
+    /// pg-boss
     PgBoss,
 }
 
 impl Contender {
-    const ALL: [Self; 6] = [
-        Self::Akhar,
-        Self::HandWritten,
-        Self::GraphileWorker,
-        Self::GraphileWorker500,
-        Self::GraphileWorkerRust,
-        Self::PgBoss,
-    ];
-
     const fn name(self) -> &'static str {
         match self {
             Self::Akhar => "Akhar",
@@ -67,38 +67,64 @@ impl Contender {
     }
 }
 
-/// Measures the jobs/s of each queue: medians of `n_rounds` turns of `n` jobs.
-pub(crate) async fn run(n: usize, n_rounds: usize) -> Report {
-    let cluster = Cluster::own();
+/// Measures the jobs/s of these queues, or of all: medians of `n_rounds` turns, with each number of jobs in a turn.
+pub(crate) async fn run(sizes: &[usize], n_rounds: usize, only: &[Contender]) -> Report {
+    let contenders = if only.is_empty() { Contender::value_variants() } else { only };
     let about = format!(
-        "empty jobs/s, {AT_A_TIME} at a time, {n} jobs a turn, medians of {n_rounds} turns; drain: worked off after they were \
+        "empty jobs/s, {AT_A_TIME} at a time, medians and ranges of {n_rounds} turns; drain: worked off after they were \
          put in; flow: put in and worked at once"
     );
     let mut report = Report::new("queue", about);
-    let mut rows = vec![Vec::new(); Contender::ALL.len()];
-    for _ in 0..n_rounds {
-        for (contender, rows) in Contender::ALL.iter().zip(&mut rows) {
-            let drain = contender.turn(&cluster, Mode::Drain, n).await;
-            let flow = contender.turn(&cluster, Mode::Flow, n).await;
-            let per_s = |seconds: f64| count(n) / seconds;
-            let row = vec![
-                ("drain_per_s", per_s(drain.work_s)),
-                ("insert_per_s", per_s(drain.insert_s)),
-                ("flow_per_s", per_s(flow.work_s)),
-            ];
-            println!("{}: {row:?}", contender.name());
-            rows.push(row);
+    let cluster = Cluster::own();
+    for &n in sizes {
+        let mut rows = vec![Vec::new(); contenders.len()];
+        for _ in 0..n_rounds {
+            for (contender, rows) in contenders.iter().zip(&mut rows) {
+                let row = round(*contender, &cluster, n).await;
+                println!("{}, {n} jobs: {row:?}", contender.name());
+                rows.push(row);
+            }
         }
-    }
-    let medians: Vec<_> = rows.iter().map(|rows| medians_of(rows)).collect();
-    for (contender, row) in Contender::ALL.iter().zip(&medians) {
-        report.row(contender.name(), row.clone());
-    }
-    for (contender, row) in Contender::ALL.iter().zip(&medians).skip(1) {
-        for (what, column) in [("drain", "drain_per_s"), ("flow", "flow_per_s")] {
-            let what = format!("empty jobs, {AT_A_TIME} at a time, {what}, beside {}", contender.name());
-            report.figure(what, "jobs/s", number(&medians[0], column), number(row, column), "≥ 1 ×");
+        for (contender, rows) in contenders.iter().zip(&rows) {
+            report.row(&format!("{}, {n} jobs", contender.name()), with_ranges(rows));
         }
+        add_figures(&mut report, n, contenders, &rows);
     }
     report
+}
+
+/// Both turns of a queue.
+async fn round(contender: Contender, cluster: &Cluster, n: usize) -> Row {
+    let drain = contender.turn(cluster, Mode::Drain, n).await;
+    let flow = contender.turn(cluster, Mode::Flow, n).await;
+    let per_s = |seconds: f64| count(n) / seconds;
+    vec![
+        ("drain_per_s", per_s(drain.work_s)),
+        ("insert_per_s", per_s(drain.insert_s)),
+        ("flow_per_s", per_s(flow.work_s)),
+    ]
+}
+
+/// The medians of the rounds, with the slowest and the fastest turn.
+fn with_ranges(rows: &[Row]) -> Row {
+    let mut row = medians_of(rows);
+    for (column, [slowest, fastest]) in
+        [("drain_per_s", ["drain_min", "drain_max"]), ("flow_per_s", ["flow_min", "flow_max"])]
+    {
+        let [min, max] = range_of(rows, column);
+        row.extend([(slowest, min), (fastest, max)]);
+    }
+    row
+}
+
+/// Compares Akhar with each other queue, if Akhar was measured.
+fn add_figures(report: &mut Report, n: usize, contenders: &[Contender], rows: &[Vec<Row>]) {
+    let medians = || contenders.iter().zip(rows.iter().map(|rows| medians_of(rows)));
+    let Some((_, ours)) = medians().find(|(contender, _)| **contender == Contender::Akhar) else { return };
+    for (contender, theirs) in medians().filter(|(contender, _)| **contender != Contender::Akhar) {
+        for (what, column) in [("drain", "drain_per_s"), ("flow", "flow_per_s")] {
+            let what = format!("{n} empty jobs, {AT_A_TIME} at a time, {what}, beside {}", contender.name());
+            report.figure(what, "jobs/s", number(&ours, column), number(&theirs, column), "≥ 1 ×");
+        }
+    }
 }
