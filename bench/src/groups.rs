@@ -13,7 +13,7 @@ use akhar_tests::{Cluster, figures::median};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use crate::{queue::empty_job, report::Report};
+use crate::{queue::empty_job, report::Report, targets};
 
 /// Jobs that one statement submits or ends.
 const AT_A_TIME: usize = 100;
@@ -57,7 +57,13 @@ async fn ends(db: &Pool, n_rounds: usize, report: &mut Report) {
         let [without, with] = times.map(median);
         let what = format!("end of {AT_A_TIME} jobs, {name}");
         report.row(&what, vec![("without_ms", without), ("in_a_group_ms", with), ("ratio", with / without)]);
-        report.figure(format!("{what}, in one group / without"), "ms", with, without, "≤ 1.05 ×");
+        report.figure(
+            format!("{what}, in one group / without"),
+            "ms",
+            with,
+            without,
+            targets::END_IN_A_GROUP,
+        );
     }
 }
 
@@ -113,10 +119,16 @@ async fn large(db: &Pool, report: &mut Report) {
         &what,
         vec![("count_ms", count), ("plain_update_ms", plain), ("cancel_ms", cancel), ("delete_ms", delete)],
     );
-    report.figure(format!("counts of {what}"), "ms", count, None, "≤ 50 ms");
+    report.figure(format!("counts of {what}"), "ms", count, None, targets::STATEMENT_ON_A_GROUP);
     let beside = "one update of the rows that changes the state and the time of the end only";
-    report.figure(format!("cancellation of {what}, beside {beside}"), "ms", cancel, plain, "≤ 50 ms");
-    report.figure(format!("deletion of {what}"), "ms", delete, None, "measured");
+    report.figure(
+        format!("cancellation of {what}, beside {beside}"),
+        "ms",
+        cancel,
+        plain,
+        targets::STATEMENT_ON_A_GROUP,
+    );
+    report.figure(format!("deletion of {what}"), "ms", delete, None, targets::NONE);
 }
 
 async fn submit(db: &Pool, jobs: &[NewJob]) {

@@ -10,7 +10,7 @@ use akhar_tests::{
 };
 use reqwest::RequestBuilder;
 
-use crate::{cpu::CpuMeter, report::Report};
+use crate::{cpu::CpuMeter, report::Report, targets};
 
 /// The number of clients whose figures are in the summary's first table.
 const OF_THE_SUMMARY: usize = 32;
@@ -71,26 +71,31 @@ pub(crate) fn range_of(rows: &[Row], column: &str) -> [f64; 2] {
 
 /// Measures throughput, response times, and CPU time per answered request with each number of clients.
 pub(crate) async fn load(seconds: u64, numbers_of_clients: &[usize]) -> Report {
-    let cluster = Cluster::own();
-    let (stack, request) = warm_stack(&cluster).await;
     let about = format!(
         "digit recognition, closed-loop clients, {seconds} s each, one worker; CPU per answered request"
     );
     let mut report = Report::new("load", about);
+    let cluster = Cluster::own();
+    let (stack, request) = warm_stack(&cluster).await;
     for &clients in numbers_of_clients {
         let meter = CpuMeter::start(&stack, &cluster);
         let samples = for_seconds(&request, clients, seconds).await;
         let split = meter.per_request(n_good(&samples));
         report.row(&format!("{clients} clients"), [row_of(&samples, seconds), split.clone()].concat());
         if clients == OF_THE_SUMMARY {
-            for (part, name, reach) in [
-                ("Postgres", "postgres_cpu_ms", "≤ 0.3"),
-                ("worker", "worker_cpu_ms", "≤ 0.5"),
-                ("api", "api_cpu_ms", "≤ 0.25"),
-                ("load generator", "client_cpu_ms", "stated"),
+            let cpu = |name: &str| number(&split, name);
+            for (part, ms, target) in [
+                ("api and worker", cpu("api_cpu_ms") + cpu("worker_cpu_ms"), targets::CPU_OF_A_DIGIT),
+                ("Postgres", cpu("postgres_cpu_ms"), targets::CPU_OF_A_DIGIT_IN_POSTGRES),
+                ("load generator", cpu("client_cpu_ms"), targets::NONE),
             ] {
-                let what = format!("CPU per digit request, {clients} clients, {part}");
-                report.figure(what, "ms", number(&split, name), None, reach);
+                report.figure(
+                    format!("CPU per digit request, {clients} clients, {part}"),
+                    "ms",
+                    ms,
+                    None,
+                    target,
+                );
             }
         }
         let bad: Vec<_> = statuses(&samples).into_iter().filter(|(status, _)| *status != 200).collect();
@@ -103,18 +108,22 @@ pub(crate) async fn load(seconds: u64, numbers_of_clients: &[usize]) -> Report {
 
 /// Measures the memory of the api and the worker, which serve metrics.
 pub(crate) async fn memory(seconds: u64) -> Report {
+    let about = format!("resident memory; load is 32 closed-loop clients for {seconds} s");
+    let mut report = Report::new("memory", about);
     let cluster = Cluster::own();
     let (stack, request) = warm(Stack::with().on(&cluster).with_metrics()).await;
-    let mut report =
-        Report::new("memory", format!("resident memory; load is 32 closed-loop clients for {seconds} s"));
-    let mut rows = |when: &str| {
+    for when in ["warm", "after load"] {
         for (what, process) in [("api", &stack.api), ("worker", &stack.workers[0])] {
             let (now, peak) = process.memory_mib();
             report.row(&format!("{what}, {when}"), vec![("rss_mib", now), ("peak_mib", peak)]);
+            if what == "worker" {
+                let what = format!("resident memory of a worker with all models, {when}");
+                report.figure(what, "MiB", now, None, targets::MEMORY_OF_A_WORKER);
+            }
         }
-    };
-    rows("warm");
-    for_seconds(&request, 32, seconds).await;
-    rows("after load");
+        if when == "warm" {
+            for_seconds(&request, 32, seconds).await;
+        }
+    }
     report
 }

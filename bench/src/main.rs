@@ -24,6 +24,7 @@ mod report;
 mod speech;
 mod statements;
 mod summary;
+mod targets;
 mod translation;
 mod writing;
 

@@ -19,6 +19,7 @@ use crate::{
     hand_written::Service,
     load::{warm_stack, warm_up},
     report::Report,
+    targets,
 };
 
 /// The length of one turn. Turns are short, so that a disturbance of the machine affects both queues.
@@ -44,11 +45,11 @@ pub(crate) async fn run(seconds: u64, rate: f64) -> Report {
     let mut report = Report::new("overhead", about);
     let one = add_rows(&mut report, "akhar", &our_samples);
     let other = add_rows(&mut report, "hand-written queue", &their_samples);
-    for (what, name, reach) in
-        [("p50", "p50_ms", "≤ 2.5 ms, ratio ≤ 0.85"), ("p99", "p99_ms", "ratio ≤ 0.75")]
+    for (what, name, target) in
+        [("p50", "p50_ms", targets::OVERHEAD_P50), ("p99", "p99_ms", targets::OVERHEAD_P99)]
     {
         let what = format!("overhead at {rate} requests/s, {what}, beside the hand-written durable loop");
-        report.figure(what, "ms", number(&one, name), number(&other, name), reach);
+        report.figure(what, "ms", number(&one, name), number(&other, name), target);
     }
     report
 }

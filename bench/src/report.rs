@@ -13,6 +13,8 @@ use akhar_tests::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::targets::Target;
+
 /// The results of one measurement.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Report {
@@ -45,8 +47,8 @@ pub(crate) struct Figure {
     pub(crate) ours: Option<f64>,
     /// The number that it is compared with: that of another program, or of an empty table.
     pub(crate) other: Option<f64>,
-    /// The goal, in words.
-    pub(crate) reach: String,
+    /// What Akhar's number should reach.
+    pub(crate) target: Target,
 }
 
 impl Report {
@@ -65,14 +67,15 @@ impl Report {
         unit: &str,
         ours: f64,
         other: impl Into<Option<f64>>,
-        reach: &str,
+        target: Target,
     ) {
-        let (what, other) = (what.into(), other.into());
+        let (what, other, unit) = (what.into(), other.into(), unit.to_owned());
+        let figure = Figure { what, unit, ours: Some(ours), other, target };
+        let Figure { what, unit, .. } = &figure;
         let beside = |other: f64| format!(" beside {} {unit}: {} ×", short(other), short(ours / other));
         let compared = other.map_or(String::new(), beside);
-        println!("  {what}: {} {unit}{compared} (to reach: {reach})", short(ours));
-        let (unit, reach) = (unit.to_owned(), reach.to_owned());
-        self.figures.push(Figure { what, unit, ours: Some(ours), other, reach });
+        println!("  {what}: {} {unit}{compared} (target: {target}{})", short(ours), figure.verdict());
+        self.figures.push(figure);
     }
 
     /// Adds a row to the table.
@@ -90,6 +93,17 @@ impl Report {
         let text = serde_json::to_string_pretty(&self).expect("JSON");
         fs::write(&path, text).expect("the results are written");
         println!("  -> {}", path.display());
+    }
+}
+
+impl Figure {
+    /// Whether the target is reached, to be written after it.
+    pub(crate) fn verdict(&self) -> &'static str {
+        match self.ours.and_then(|ours| self.target.is_reached(ours, self.other)) {
+            Some(true) => ", reached",
+            Some(false) => ", missed",
+            None => "",
+        }
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn write() -> PathBuf {
         &mut page,
         &format!("{commit}, {n_cores} cores, {processor}. Clients, service and peers share the cores."),
     );
-    page.push_str("\n| what | unit | Akhar | other | ratio | to reach |\n|---|---|---:|---:|---:|---|\n");
+    page.push_str("\n| what | unit | Akhar | other | ratio | target |\n|---|---|---:|---:|---:|---|\n");
     for figure in reports.iter().flat_map(|report| &report.figures) {
         line(&mut page, &figure_row(figure));
     }
@@ -61,9 +61,11 @@ fn cell(value: Option<f64>) -> String {
     value.map_or(String::new(), short)
 }
 
-fn figure_row(Figure { what, unit, ours, other, reach }: &Figure) -> String {
+fn figure_row(figure: &Figure) -> String {
+    let Figure { what, unit, ours, other, target } = figure;
     let ratio = ours.zip(*other).map(|(ours, other)| ours / other);
-    format!("| {what} | {unit} | {} | {} | {} | {reach} |", cell(*ours), cell(*other), cell(ratio))
+    let [ours, other, ratio] = [*ours, *other, ratio].map(cell);
+    format!("| {what} | {unit} | {ours} | {other} | {ratio} | {target}{} |", figure.verdict())
 }
 
 fn section(page: &mut String, report: &Report) {

@@ -18,7 +18,7 @@ use super::{
     size::Size,
     table::{job, succeeded},
 };
-use crate::report::Report;
+use crate::{report::Report, targets};
 
 /// Jobs in one statement.
 const AT_A_TIME: usize = 100;
@@ -68,7 +68,13 @@ pub(crate) async fn run(n_kept: usize, n_turnovers: usize) -> Report {
     for (what, largest, compact) in
         [("table", largest.table, compact.table), ("indexes", largest.indexes, compact.indexes)]
     {
-        report.figure(format!("largest {what} / without dead space"), "MiB", largest, compact, "≤ 1.5 ×");
+        report.figure(
+            format!("largest {what} / without dead space"),
+            "MiB",
+            largest,
+            compact,
+            targets::DEAD_SPACE,
+        );
     }
     report
 }

@@ -14,7 +14,7 @@ pub(crate) use churn::run as churn;
 use akhar_tests::{Stack, figures::median};
 use sqlx::postgres::PgConnectOptions;
 
-use crate::{report::Report, statements};
+use crate::{report::Report, statements, targets};
 use fill::{CANCELLED, FAILED, WAITING};
 use size::Size;
 use table::{PER_TURN, Table};
@@ -62,7 +62,7 @@ async fn beside_empty(report: &mut Report, name: &str, empty: &PgConnectOptions,
             let [empty, full] = [empty, full].map(|times| median(times.iter().copied()));
             let what = format!("{statement}, {kind} job, {name}");
             report.row(&what, vec![("empty_ms", empty), ("full_ms", full), ("ratio", full / empty)]);
-            report.figure(format!("{what} / empty table"), "ms", full, empty, "≤ 1.3 ×");
+            report.figure(format!("{what} / empty table"), "ms", full, empty, targets::FULL_TABLE);
         }
     }
 }

@@ -28,6 +28,7 @@ use crate::{
     cpu::CpuMeter,
     load::{for_seconds, medians_of, row_of, warm_stack},
     report::{Report, results},
+    targets,
 };
 use tree::ProcessTree;
 
@@ -60,6 +61,11 @@ impl Contender {
 /// Measures requests/s and response times of the three programs: medians of `n_rounds` turns of `seconds`
 /// each.
 pub(crate) async fn run(seconds: u64, clients: usize, n_rounds: usize) -> Report {
+    let about = format!(
+        "digit recognition, {clients} closed-loop clients, {n_rounds} turns of {seconds} s each, medians; cpu_ms is of all \
+         processes of the service, per answered request"
+    );
+    let mut report = Report::new("peers", about);
     let cluster = Cluster::own();
     let mut rounds: [Vec<Row>; 3] = Default::default();
     for _ in 0..n_rounds {
@@ -69,22 +75,22 @@ pub(crate) async fn run(seconds: u64, clients: usize, n_rounds: usize) -> Report
             rows.push(row);
         }
     }
-    let about = format!(
-        "digit recognition, {clients} closed-loop clients, {n_rounds} turns of {seconds} s each, medians; cpu_ms is of all \
-         processes of the service, per answered request"
-    );
-    let mut report = Report::new("peers", about);
     let medians = rounds.map(|rows| medians_of(&rows));
     for (contender, row) in Contender::ALL.into_iter().zip(&medians) {
         report.row(contender.name(), row.clone());
     }
     let [ours, lit, bento] = medians;
-    for (name, theirs, reach) in [("LitServe", lit, "≥ 3 ×"), ("BentoML", bento, "≥ 3 ×")] {
-        for (what, unit, reach) in
-            [("per_s", "requests/s", reach), ("p50_ms", "ms", "lower"), ("p99_ms", "ms", "lower")]
-        {
+    for (name, theirs, target) in [
+        ("LitServe", lit, targets::DIGITS_BESIDE_LITSERVE),
+        ("BentoML", bento, targets::DIGITS_BESIDE_BENTOML),
+    ] {
+        for (what, unit, target) in [
+            ("per_s", "requests/s", target),
+            ("p50_ms", "ms", targets::RESPONSE_TIME_BESIDE_PEERS),
+            ("p99_ms", "ms", targets::RESPONSE_TIME_BESIDE_PEERS),
+        ] {
             let what_in_words = format!("digits, {clients} clients, {what}, beside {name}");
-            report.figure(what_in_words, unit, number(&ours, what), number(&theirs, what), reach);
+            report.figure(what_in_words, unit, number(&ours, what), number(&theirs, what), target);
         }
     }
     report

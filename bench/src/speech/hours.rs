@@ -15,10 +15,8 @@ use crate::{
     load::warm,
     report::Report,
     speech::{is_ended, transcribe},
+    targets,
 };
-
-/// What a recording may take more than a clip of ten seconds, MiB.
-const MORE: [(&str, f64); 2] = [("api", 10.0), ("worker", 60.0)];
 
 /// Measures one recording of so many hours that is fetched from a URL, and that is sent to a bucket before. Its result has every word with its times.
 pub(crate) async fn hours(hours: usize) -> Report {
@@ -77,18 +75,13 @@ async fn measure(stack: &Stack, how: &str, form: Form, report: &mut Report) {
     let n_segments = f64::from(u32::try_from(n_segments).unwrap_or(u32::MAX));
     let sizes = [("result_mib", mib(results[0].body.len())), ("srt_mib", mib(results[1].body.len()))];
     report.row(how, [vec![("took_s", took), ("segments", n_segments)], sizes.to_vec()].concat());
-    for ((process, before), (name, reach)) in processes.into_iter().zip(before).zip(MORE) {
+    let targets = ["api", "worker"].into_iter().zip(targets::MEMORY_OF_HOURS);
+    for ((process, before), (name, target)) in processes.into_iter().zip(before).zip(targets) {
         let peak = process.memory_mib().1;
         report.row(
             &format!("{how}, {name}, MiB"),
             vec![("before", before), ("peak", peak), ("more", peak - before)],
         );
-        report.figure(
-            format!("a long recording {how}, {name}, memory"),
-            "MiB",
-            peak - before,
-            None,
-            &format!("≤ {reach}"),
-        );
+        report.figure(format!("a long recording {how}, {name}, memory"), "MiB", peak - before, None, target);
     }
 }
