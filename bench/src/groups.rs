@@ -13,7 +13,7 @@ use akhar_tests::{Cluster, figures::median};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use crate::{queue::empty_job, report::Report, targets};
+use crate::{machine::Machine, queue::empty_job, report::Report, targets};
 
 /// Jobs that one statement submits or ends.
 const AT_A_TIME: usize = 100;
@@ -25,12 +25,13 @@ const N_WORKERS: usize = 4;
 const LARGE: usize = 10_000;
 
 /// Measures everything, in this number of turns.
-pub(crate) async fn run(n_rounds: usize) -> Report {
+pub(crate) async fn run(machine: Machine, n_rounds: usize) -> Report {
     let about = format!(
         "asynchronous empty jobs, {AT_A_TIME} in a statement, {PER_TURN} statements a turn, {n_rounds} turns of each; times of one \
          statement from its client"
     );
-    let mut report = Report::new("groups", about);
+    let mut report = Report::new(machine, "groups", about);
+    report.machine.rest().await;
     let cluster = Cluster::own();
     let database =
         Database::connect("akhar-bench", cluster.database().await.into(), 8).await.expect("it answers");

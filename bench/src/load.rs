@@ -10,7 +10,7 @@ use akhar_tests::{
 };
 use reqwest::RequestBuilder;
 
-use crate::{cpu::CpuMeter, report::Report, targets};
+use crate::{cpu::CpuMeter, machine::Machine, report::Report, targets};
 
 /// The number of clients whose figures are in the summary's first table.
 const OF_THE_SUMMARY: usize = 32;
@@ -70,14 +70,15 @@ pub(crate) fn range_of(rows: &[Row], column: &str) -> [f64; 2] {
 }
 
 /// Measures throughput, response times, and CPU time per answered request with each number of clients.
-pub(crate) async fn load(seconds: u64, numbers_of_clients: &[usize]) -> Report {
+pub(crate) async fn load(machine: Machine, seconds: u64, numbers_of_clients: &[usize]) -> Report {
     let about = format!(
         "digit recognition, closed-loop clients, {seconds} s each, one worker; CPU per answered request"
     );
-    let mut report = Report::new("load", about);
+    let mut report = Report::new(machine, "load", about);
     let cluster = Cluster::own();
     let (stack, request) = warm_stack(&cluster).await;
     for &clients in numbers_of_clients {
+        report.machine.rest().await;
         let meter = CpuMeter::start(&stack, &cluster);
         let samples = for_seconds(&request, clients, seconds).await;
         let split = meter.per_request(n_good(&samples));
@@ -107,9 +108,10 @@ pub(crate) async fn load(seconds: u64, numbers_of_clients: &[usize]) -> Report {
 }
 
 /// Measures the memory of the api and the worker, which serve metrics.
-pub(crate) async fn memory(seconds: u64) -> Report {
+pub(crate) async fn memory(machine: Machine, seconds: u64) -> Report {
     let about = format!("resident memory; load is 32 closed-loop clients for {seconds} s");
-    let mut report = Report::new("memory", about);
+    let mut report = Report::new(machine, "memory", about);
+    report.machine.rest().await;
     let cluster = Cluster::own();
     let (stack, request) = warm(Stack::with().on(&cluster).with_metrics()).await;
     for when in ["warm", "after load"] {

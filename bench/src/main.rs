@@ -16,6 +16,7 @@ mod full_table;
 mod groups;
 mod hand_written;
 mod load;
+mod machine;
 mod overhead;
 mod peers;
 mod processes;
@@ -32,6 +33,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use machine::Machine;
 use report::Report;
 
 /// Benchmarks of the whole service.
@@ -39,6 +41,9 @@ use report::Report;
 struct Arguments {
     #[command(subcommand)]
     command: Command,
+    /// Measure also while other programs use the machine. The report says so
+    #[arg(long, global = true)]
+    busy_machine: bool,
 }
 
 #[derive(Debug, Clone, Subcommand)]
@@ -245,18 +250,20 @@ enum Command {
 
 #[tokio::main]
 async fn main() {
-    match Arguments::parse().command {
+    let Arguments { command, busy_machine } = Arguments::parse();
+    let machine = || Machine::new(busy_machine);
+    match command {
         Command::HandWrittenFront => hand_written::front::run().await,
         Command::HandWrittenWorker => hand_written::worker::run().await,
         Command::Summary => println!("{}", summary::write().display()),
         Command::Evidence { clips, lang } => speech::evidence_of(&clips, &lang),
         Command::All => {
             for command in all() {
-                measure(command).await.publish();
+                measure(command, machine()).await.publish();
             }
             println!("{}", summary::write().display());
         }
-        one => measure(one).await.publish(),
+        one => measure(one, machine()).await.publish(),
     }
 }
 
@@ -280,29 +287,33 @@ fn all() -> impl Iterator<Item = Command> {
     .map(|words| Arguments::parse_from(std::iter::once("akhar-bench").chain(words.split(' '))).command)
 }
 
-async fn measure(command: Command) -> Report {
+async fn measure(command: Command, machine: Machine) -> Report {
     match command {
-        Command::Overhead { seconds, rate } => overhead::run(seconds, rate).await,
-        Command::Load { seconds, clients } => load::load(seconds, &clients).await,
-        Command::Peers { seconds, clients, rounds } => peers::run(seconds, clients, rounds).await,
-        Command::Queue { jobs, rounds, only } => queue::run(&jobs, rounds, &only).await,
-        Command::Groups { rounds } => groups::run(rounds).await,
-        Command::Statements { seconds } => statements::run(seconds).await,
-        Command::FullTable { jobs } => full_table::run(jobs).await,
-        Command::Churn { jobs, turnovers } => full_table::churn(jobs, turnovers).await,
-        Command::Workers { jobs, rounds } => processes::shares(jobs, rounds).await,
-        Command::Processes { seconds } => processes::many(seconds).await,
-        Command::Memory { seconds } => load::memory(seconds).await,
-        Command::Writing { sheets } => writing::time(sheets).await,
-        Command::Legibility { hands } => writing::legibility(hands).await,
-        Command::Speech { clips, lang, python } => speech::clips_of(&clips, &lang, python.as_deref()).await,
-        Command::Keyterms { clips, elsewhere, lang } => speech::keyterms(&clips, &elsewhere, &lang),
-        Command::Languages { pa, en } => speech::languages([&pa, &en]),
-        Command::Translation { python } => translation::run(python.as_deref()),
-        Command::Long { recording, pieces, lang } => speech::long(&recording, &pieces, &lang).await,
-        Command::Hours { hours } => speech::hours(hours).await,
+        Command::Overhead { seconds, rate } => overhead::run(machine, seconds, rate).await,
+        Command::Load { seconds, clients } => load::load(machine, seconds, &clients).await,
+        Command::Peers { seconds, clients, rounds } => peers::run(machine, seconds, clients, rounds).await,
+        Command::Queue { jobs, rounds, only } => queue::run(machine, &jobs, rounds, &only).await,
+        Command::Groups { rounds } => groups::run(machine, rounds).await,
+        Command::Statements { seconds } => statements::run(machine, seconds).await,
+        Command::FullTable { jobs } => full_table::run(machine, jobs).await,
+        Command::Churn { jobs, turnovers } => full_table::churn(machine, jobs, turnovers).await,
+        Command::Workers { jobs, rounds } => processes::shares(machine, jobs, rounds).await,
+        Command::Processes { seconds } => processes::many(machine, seconds).await,
+        Command::Memory { seconds } => load::memory(machine, seconds).await,
+        Command::Writing { sheets } => writing::time(machine, sheets).await,
+        Command::Legibility { hands } => writing::legibility(machine, hands).await,
+        Command::Speech { clips, lang, python } => {
+            speech::clips_of(machine, &clips, &lang, python.as_deref()).await
+        }
+        Command::Keyterms { clips, elsewhere, lang } => {
+            speech::keyterms(machine, &clips, &elsewhere, &lang).await
+        }
+        Command::Languages { pa, en } => speech::languages(machine, [&pa, &en]).await,
+        Command::Translation { python } => translation::run(machine, python.as_deref()).await,
+        Command::Long { recording, pieces, lang } => speech::long(machine, &recording, &pieces, &lang).await,
+        Command::Hours { hours } => speech::hours(machine, hours).await,
         Command::Bulk { recordings, lang, rounds, python } => {
-            speech::bulk(&recordings, &lang, rounds, python.as_deref()).await
+            speech::bulk(machine, &recordings, &lang, rounds, python.as_deref()).await
         }
         other => unreachable!("{other:?} measures nothing"),
     }

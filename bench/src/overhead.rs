@@ -18,6 +18,7 @@ use akhar_tests::{
 use crate::{
     hand_written::Service,
     load::{warm_stack, warm_up},
+    machine::Machine,
     report::Report,
     targets,
 };
@@ -26,7 +27,13 @@ use crate::{
 const TURN: Duration = Duration::from_secs(5);
 
 /// Measures both queues in turns, each for `seconds` in all.
-pub(crate) async fn run(seconds: u64, rate: f64) -> Report {
+pub(crate) async fn run(machine: Machine, seconds: u64, rate: f64) -> Report {
+    let about = format!(
+        "response time minus decode minus inference, {rate} requests/s at random times, {seconds} s each in turns of {} s",
+        TURN.as_secs()
+    );
+    let mut report = Report::new(machine, "overhead", about);
+    report.machine.rest().await;
     let cluster = Cluster::own();
     let (_stack, ours) = warm_stack(&cluster).await;
     let hand_written = Service::start(&cluster).await;
@@ -38,11 +45,6 @@ pub(crate) async fn run(seconds: u64, rate: f64) -> Report {
         our_samples.extend(open_loop(&ours, rate, Instant::now() + TURN).await);
         their_samples.extend(open_loop(&theirs, rate, Instant::now() + TURN).await);
     }
-    let about = format!(
-        "response time minus decode minus inference, {rate} requests/s at random times, {seconds} s each in turns of {} s",
-        TURN.as_secs()
-    );
-    let mut report = Report::new("overhead", about);
     let one = add_rows(&mut report, "akhar", &our_samples);
     let other = add_rows(&mut report, "hand-written queue", &their_samples);
     for (what, name, target) in

@@ -13,7 +13,7 @@ use akhar_tests::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::targets::Target;
+use crate::{machine::Machine, targets::Target};
 
 /// The results of one measurement.
 #[derive(Debug, Serialize, Deserialize)]
@@ -24,7 +24,8 @@ pub(crate) struct Report {
     pub(crate) about: String,
     /// When it ended, seconds since 1970.
     pub(crate) unix_s: u64,
-    n_cores: usize,
+    /// Where it ran, and who else did.
+    pub(crate) machine: Machine,
     /// The commit of the repository, if there is one.
     pub(crate) commit: Option<String>,
     /// The rows with their names.
@@ -53,11 +54,11 @@ pub(crate) struct Figure {
 
 impl Report {
     /// A report without results. `about` describes the measurement.
-    pub(crate) fn new(name: &str, about: String) -> Self {
+    pub(crate) fn new(machine: Machine, name: &str, about: String) -> Self {
         println!("\n{name}: {about}");
-        let n_cores = std::thread::available_parallelism().map_or(0, usize::from);
+        println!("  {}", machine.description());
         let (rows, figures) = (Vec::new(), Vec::new());
-        Self { name: name.to_owned(), about, unix_s: 0, n_cores, commit: commit(), rows, figures }
+        Self { name: name.to_owned(), about, unix_s: 0, machine, commit: commit(), rows, figures }
     }
 
     /// Adds a figure to the summary.
@@ -88,6 +89,8 @@ impl Report {
 
     /// Writes `bench/results/<name>-<seconds since 1970>.json`.
     pub(crate) fn publish(mut self) {
+        self.machine.check_steal();
+        println!("  {}", self.machine.line());
         self.unix_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let path = results().join(format!("{}-{}.json", self.name, self.unix_s));
         let text = serde_json::to_string_pretty(&self).expect("JSON");

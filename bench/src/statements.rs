@@ -5,6 +5,7 @@ use akhar_tests::{Cluster, Stack, figures::count, load::n_good};
 
 use crate::{
     load::{for_seconds, warm_stack},
+    machine::Machine,
     report::Report,
     targets,
 };
@@ -97,11 +98,12 @@ fn whole(n: i64) -> f64 {
 }
 
 /// Counts the statements per synchronous digit request, with 1 client and with 32.
-pub(crate) async fn run(seconds: u64) -> Report {
+pub(crate) async fn run(machine: Machine, seconds: u64) -> Report {
     let about = format!(
         "statements per synchronous digit request, from pg_stat_statements, {seconds} s each; those of timers included"
     );
-    let mut report = Report::new("statements", about);
+    let mut report = Report::new(machine, "statements", about);
+    report.machine.rest().await;
     let cluster = cluster().await;
     let (stack, request) = warm_stack(&cluster).await;
     enable(&stack.db).await;

@@ -1,7 +1,7 @@
 //! Writes the newest result of each measurement to one Markdown page, `bench/results/summary.md`.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
     fs,
     path::{Path, PathBuf},
@@ -20,13 +20,12 @@ pub(crate) fn write() -> PathBuf {
     let mut reports = newest();
     reports.sort_by_key(|r| (ORDER.iter().position(|n| *n == r.name).unwrap_or(ORDER.len()), r.name.clone()));
     let mut page = "# Benchmarks\n\n".to_owned();
-    let n_cores = std::thread::available_parallelism().map_or(0, usize::from);
     let commit = commit().unwrap_or_else(|| "no commit".to_owned());
-    let processor = processor();
-    line(
-        &mut page,
-        &format!("{commit}, {n_cores} cores, {processor}. Clients, service and peers share the cores."),
-    );
+    line(&mut page, &format!("{commit}. Clients, service and peers share the cores.\n"));
+    let machines: BTreeSet<String> = reports.iter().map(|report| report.machine.description()).collect();
+    for machine in machines {
+        line(&mut page, &format!("- {machine}"));
+    }
     page.push_str("\n| what | unit | Akhar | other | ratio | target |\n|---|---|---:|---:|---:|---|\n");
     for figure in reports.iter().flat_map(|report| &report.figures) {
         line(&mut page, &figure_row(figure));
@@ -71,6 +70,7 @@ fn figure_row(figure: &Figure) -> String {
 fn section(page: &mut String, report: &Report) {
     let commit = report.commit.as_deref().unwrap_or_default();
     line(page, &format!("\n## {}\n\n{} (commit {commit}).\n", report.name, report.about));
+    line(page, &format!("{}.\n", report.machine.line()));
     let mut columns: Vec<&str> = Vec::new();
     for (column, _) in report.rows.iter().flat_map(|(_, row)| row) {
         if !columns.contains(&column.as_str()) {
@@ -117,10 +117,4 @@ fn collect(folder: &Path, medians: &mut BTreeMap<String, f64>) {
             collect(&folder, medians);
         }
     }
-}
-
-fn processor() -> String {
-    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = text.lines().find_map(|l| l.strip_prefix("model name")?.split_once(": "));
-    model.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.to_owned())
 }

@@ -15,7 +15,7 @@ use akhar_tests::{
 };
 use serde_json::Value;
 
-use crate::report::Report;
+use crate::{machine::Machine, report::Report};
 
 /// The largest number of tokens for each text, as in the peers' script.
 const LIMIT: usize = 40;
@@ -43,10 +43,11 @@ struct Run {
 
 /// Translates the texts of the bundled model's golden file with greedy search and with the model's beam, alone and in
 /// batches.
-pub(crate) fn run(python: Option<&Path>) -> Report {
+pub(crate) async fn run(machine: Machine, python: Option<&Path>) -> Report {
     let directions = directions();
     let n_texts = directions.iter().map(|(_, cases)| cases.len()).sum::<usize>();
-    let mut report = Report::new("translation", format!("{n_texts} texts, best of {RUNS} runs"));
+    let mut report = Report::new(machine, "translation", format!("{n_texts} texts, best of {RUNS} runs"));
+    report.machine.rest().await;
     let theirs = python.map(peers).unwrap_or_default();
     let runtime = Runtime::load(&onnxruntime()).expect("ONNX Runtime");
     for n_threads in [1, 2] {

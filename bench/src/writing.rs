@@ -13,7 +13,7 @@ use akhar_tests::{
 };
 use serde_json::{Value, json};
 
-use crate::{load::warm_stack, report::Report};
+use crate::{load::warm_stack, machine::Machine, report::Report};
 
 /// 100 characters of everyday Panjabi, with vowel signs and conjuncts.
 const TEXT: &str = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ। ਮੈਂ ਪੰਜਾਬੀ ਵਿੱਚ ਲਿਖਦਾ ਹਾਂ। ਕੁੜੀਆਂ ਨੇ ਫੁੱਲ ਤੋੜੇ ਅਤੇ ਘਰ ਨੂੰ ਪਰਤ ਆਈਆਂ। ੧੨ ਵਜੇ ਸਨ, ਧੁੱਪ ॥";
@@ -24,12 +24,13 @@ async fn write(stack: &Stack, order: &Value) -> Answer {
 }
 
 /// Measures the worker's time and the size of `n` answers with 100 characters, as points and as a picture.
-pub(crate) async fn time(n: usize) -> Report {
+pub(crate) async fn time(machine: Machine, n: usize) -> Report {
     assert_eq!(TEXT.chars().count(), 100, "the text has another length than the report says");
     let cluster = Cluster::own();
     let (stack, _) = warm_stack(&cluster).await;
     let about = format!("{n} times 100 characters on default pages; worker is what Server-Timing tells");
-    let mut report = Report::new("writing", about);
+    let mut report = Report::new(machine, "writing", about);
+    report.machine.rest().await;
     for (name, with_image) in [("points", false), ("picture", true)] {
         let order = json!({"text": TEXT, "with-image": with_image});
         let (mut worked, mut sizes) = (Vec::new(), Vec::new());
@@ -49,11 +50,11 @@ pub(crate) async fn time(n: usize) -> Report {
 
 /// Writes every letter and digit in `n_hands` handwriting styles, and recognises them with the recogniser of
 /// their kind.
-pub(crate) async fn legibility(n_hands: usize) -> Report {
+pub(crate) async fn legibility(machine: Machine, n_hands: usize) -> Report {
     let cluster = Cluster::own();
     let (stack, _) = warm_stack(&cluster).await;
     let about = format!("each letter and digit written by {n_hands} hands, read by the served recognisers");
-    let mut report = Report::new("legibility", about);
+    let mut report = Report::new(machine, "legibility", about);
     let mut misread: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
     let [mut n_all, mut first_all, mut third_all] = [0; 3];
     for manifest in load_all(&models()).expect("manifests") {

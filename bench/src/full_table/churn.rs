@@ -18,7 +18,7 @@ use super::{
     size::Size,
     table::{job, succeeded},
 };
-use crate::{report::Report, targets};
+use crate::{machine::Machine, report::Report, targets};
 
 /// Jobs in one statement.
 const AT_A_TIME: usize = 100;
@@ -28,12 +28,13 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Keeps the newest `n_kept` finished jobs while `n_turnovers` times as many come and end. Then measures the table beside itself
 /// without any dead space, and submissions and claims in turns with an empty one.
-pub(crate) async fn run(n_kept: usize, n_turnovers: usize) -> Report {
+pub(crate) async fn run(machine: Machine, n_kept: usize, n_turnovers: usize) -> Report {
     let about = format!(
         "{n_turnovers} × {n_kept} jobs are submitted, claimed and ended, {AT_A_TIME} in a statement, while the newest {n_kept} are kept \
          and the others deleted each second; autovacuum looks each second, because days pass in minutes"
     );
-    let mut report = Report::new("churn", about);
+    let mut report = Report::new(machine, "churn", about);
+    report.machine.rest().await;
     let cluster = Cluster::own();
     cluster.configure(&[("autovacuum_naptime", "1s")]).await;
     let churned = cluster.database().await;

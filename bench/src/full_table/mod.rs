@@ -14,7 +14,7 @@ pub(crate) use churn::run as churn;
 use akhar_tests::{Stack, figures::median};
 use sqlx::postgres::PgConnectOptions;
 
-use crate::{report::Report, statements, targets};
+use crate::{machine::Machine, report::Report, statements, targets};
 use fill::{CANCELLED, FAILED, WAITING};
 use size::Size;
 use table::{PER_TURN, Table};
@@ -23,13 +23,14 @@ use table::{PER_TURN, Table};
 const ROUNDS: usize = 5;
 
 /// Measures everything, with this number of finished jobs.
-pub(crate) async fn run(n_finished: usize) -> Report {
+pub(crate) async fn run(machine: Machine, n_finished: usize) -> Report {
     let about = format!(
         "{n_finished} finished jobs, of which {FAILED} % failed and {CANCELLED} % were cancelled, and {WAITING} waiting ones, in \
          turns with an empty table; {ROUNDS} turns of {PER_TURN} jobs, one after another; times of one statement from its client, \
          on one connection"
     );
-    let mut report = Report::new("full-table", about);
+    let mut report = Report::new(machine, "full-table", about);
+    report.machine.rest().await;
     let cluster = statements::cluster().await;
     let mut stack = Stack::with().on(&cluster).set("AKHAR_MAX_WAITING", 10_000_000).start().await;
     statements::enable(&stack.db).await;

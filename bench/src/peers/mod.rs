@@ -27,6 +27,7 @@ use serde_json::Value;
 use crate::{
     cpu::CpuMeter,
     load::{for_seconds, medians_of, row_of, warm_stack},
+    machine::Machine,
     report::{Report, results},
     targets,
 };
@@ -60,16 +61,17 @@ impl Contender {
 
 /// Measures requests/s and response times of the three programs: medians of `n_rounds` turns of `seconds`
 /// each.
-pub(crate) async fn run(seconds: u64, clients: usize, n_rounds: usize) -> Report {
+pub(crate) async fn run(machine: Machine, seconds: u64, clients: usize, n_rounds: usize) -> Report {
     let about = format!(
         "digit recognition, {clients} closed-loop clients, {n_rounds} turns of {seconds} s each, medians; cpu_ms is of all \
          processes of the service, per answered request"
     );
-    let mut report = Report::new("peers", about);
+    let mut report = Report::new(machine, "peers", about);
     let cluster = Cluster::own();
     let mut rounds: [Vec<Row>; 3] = Default::default();
     for _ in 0..n_rounds {
         for (contender, rows) in Contender::ALL.into_iter().zip(&mut rounds) {
+            report.machine.rest().await;
             let row = turn(contender, &cluster, seconds, clients).await;
             println!("{}: {row:?}", contender.name());
             rows.push(row);

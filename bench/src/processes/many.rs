@@ -19,6 +19,7 @@ use tokio::time::sleep;
 use crate::{
     cpu::{ms, own, server},
     load::digit,
+    machine::Machine,
     report::Report,
     statements,
 };
@@ -30,14 +31,15 @@ const N_CLIENTS: usize = 32;
 const SETTLE: Duration = Duration::from_secs(5);
 
 /// Measures each number of processes for `seconds` without requests, and again with requests.
-pub(crate) async fn run(seconds: u64) -> Report {
+pub(crate) async fn run(machine: Machine, seconds: u64) -> Report {
     let about = format!(
         "{seconds} s idle, then {seconds} s with {N_CLIENTS} closed-loop clients for digits; processor time of all cores, in \
          percent of one core"
     );
-    let mut report = Report::new("processes", about);
+    let mut report = Report::new(machine, "processes", about);
     let cluster = statements::cluster().await;
     for [n_apis, n_workers] in PROCESSES {
+        report.machine.rest().await;
         let connections = "AKHAR_DATABASE_CONNECTIONS"; // the product's default
         let mut stack = Stack::with().on(&cluster).without(connections).start().await;
         for _ in 1..n_workers {

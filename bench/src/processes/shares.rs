@@ -6,7 +6,7 @@ use std::{thread, time::Duration};
 use akhar_tests::{Cluster, Form, Stack, figures::median, http, process::stop_all, speech::recordings};
 use tokio::time::sleep;
 
-use crate::{report::Report, targets};
+use crate::{machine::Machine, report::Report, targets};
 
 /// A number of workers with settings.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +20,7 @@ struct Workers {
 }
 
 /// Measures `rounds` turns of each, with `n_jobs` jobs in a turn.
-pub(crate) async fn run(n_jobs: u16, rounds: usize) -> Report {
+pub(crate) async fn run(machine: Machine, n_jobs: u16, rounds: usize) -> Report {
     let n_cores = thread::available_parallelism().map_or(1, usize::from);
     let kinds = [
         Workers { name: "one worker, as by default", n: 1, threads: 1, copies: 1 },
@@ -29,12 +29,13 @@ pub(crate) async fn run(n_jobs: u16, rounds: usize) -> Report {
         Workers { name: "three workers, as by default", n: 3, threads: 1, copies: 1 },
     ];
     let about = format!("{n_jobs} Panjabi recordings in a turn, {rounds} turns of each, {n_cores} cores");
-    let mut report = Report::new("workers", about);
+    let mut report = Report::new(machine, "workers", about);
     let cluster = Cluster::own();
     let mut stack = Stack::with().on(&cluster).workers(0).start().await;
     let mut speeds = kinds.map(|_| Vec::new());
     for _ in 0..rounds {
         for (workers, speeds) in kinds.iter().zip(&mut speeds) {
+            report.machine.rest().await;
             speeds.push(turn(&mut stack, *workers, n_jobs).await);
         }
     }

@@ -14,6 +14,7 @@ use clap::ValueEnum;
 
 use crate::{
     load::{medians_of, range_of},
+    machine::Machine,
     report::Report,
     targets::{self, Target},
 };
@@ -78,18 +79,19 @@ impl Contender {
 }
 
 /// Measures the jobs/s of these queues, or of all: medians of `n_rounds` turns, with each number of jobs in a turn.
-pub(crate) async fn run(sizes: &[usize], n_rounds: usize, only: &[Contender]) -> Report {
+pub(crate) async fn run(machine: Machine, sizes: &[usize], n_rounds: usize, only: &[Contender]) -> Report {
     let contenders = if only.is_empty() { Contender::value_variants() } else { only };
     let about = format!(
         "empty jobs/s, {AT_A_TIME} at a time, medians and ranges of {n_rounds} turns; drain: worked off after they were \
          put in; flow: put in and worked at once"
     );
-    let mut report = Report::new("queue", about);
+    let mut report = Report::new(machine, "queue", about);
     let cluster = Cluster::own();
     for &n in sizes {
         let mut rows = vec![Vec::new(); contenders.len()];
         for _ in 0..n_rounds {
             for (contender, rows) in contenders.iter().zip(&mut rows) {
+                report.machine.rest().await;
                 let row = round(*contender, &cluster, n).await;
                 println!("{}, {n} jobs: {row:?}", contender.name());
                 rows.push(row);

@@ -23,7 +23,7 @@ use akhar_tests::{
 use serde_json::Value;
 
 use super::clips::{Transcriber, samples};
-use crate::{load::warm, report::Report, targets};
+use crate::{load::warm, machine::Machine, report::Report, targets};
 
 /// Samples in a second.
 const RATE: usize = 16_000;
@@ -32,13 +32,19 @@ const MAX_WINDOWS: usize = 4;
 
 /// Transcribes a folder of WAV files with 16 bits and 16 kHz `rounds` times in each way; with a Python, in other
 /// programs too.
-pub(crate) async fn bulk(folder: &Path, lang: &str, rounds: usize, python: Option<&Path>) -> Report {
+pub(crate) async fn bulk(
+    machine: Machine,
+    folder: &Path,
+    lang: &str,
+    rounds: usize,
+    python: Option<&Path>,
+) -> Report {
     let paths = recordings(folder);
     let sounds: Vec<Vec<f32>> = paths.iter().map(|path| read(path)).collect();
     let n_samples: usize = sounds.iter().map(Vec::len).sum();
     let audio_s = count(n_samples) / count(RATE);
     let about = format!("{} recordings in {lang}, {:.2} h; {rounds} rounds", paths.len(), audio_s / 3600.0);
-    let mut report = Report::new("bulk", about);
+    let mut report = Report::new(machine, "bulk", about);
     let cluster = Cluster::own();
     // As many as in the service of the command's own.
     let n_cores = thread::available_parallelism().map_or(1, usize::from);
@@ -48,6 +54,7 @@ pub(crate) async fn bulk(folder: &Path, lang: &str, rounds: usize, python: Optio
     let (mut alone, mut model, mut commands) = (Vec::new(), Vec::new(), Vec::new());
     let mut peers = BTreeMap::<String, Vec<f64>>::new();
     for round in 0..rounds {
+        report.machine.rest().await;
         let (whole, runs) = tokio::task::block_in_place(|| transcriber.engine(&sounds));
         alone.push(audio_s / whole.as_secs_f64());
         model.push(audio_s / runs.as_secs_f64());

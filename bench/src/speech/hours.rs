@@ -13,17 +13,19 @@ use serde_json::json;
 
 use crate::{
     load::warm,
+    machine::Machine,
     report::Report,
     speech::{is_ended, transcribe},
     targets,
 };
 
 /// Measures one recording of so many hours that is fetched from a URL, and that is sent to a bucket before. Its result has every word with its times.
-pub(crate) async fn hours(hours: usize) -> Report {
+pub(crate) async fn hours(machine: Machine, hours: usize) -> Report {
     let samples = [recording("pa-school.wav").samples(), silence(1)].concat();
     let file = wav(&samples.iter().copied().cycle().take(hours * 3600 * RATE).collect::<Vec<_>>());
     let about = format!("one recording of {hours} h, a WAV of {} bytes, beside a clip of 10 s", file.len());
-    let mut report = Report::new("hours", about);
+    let mut report = Report::new(machine, "hours", about);
+    report.machine.rest().await;
     let cluster = Cluster::own();
     let bucket = S3Server::start().await;
     let stack = Stack::with().on(&cluster).settings(S3Server::settings(&bucket.address));

@@ -11,7 +11,7 @@ use akhar_jobs::key_term::MAX_TERMS;
 use akhar_tests::{figures::count, speech::distance};
 
 use super::clips::{Clip, Transcriber, clips, samples, spoken};
-use crate::report::Report;
+use crate::{machine::Machine, report::Report};
 
 /// Terms that are sent together.
 struct Group {
@@ -47,12 +47,13 @@ struct Counts {
 }
 
 /// Transcribes each clip with the terms of its group and without them.
-pub(crate) fn keyterms(folder: &Path, elsewhere: &[PathBuf], lang: &str) -> Report {
+pub(crate) async fn keyterms(machine: Machine, folder: &Path, elsewhere: &[PathBuf], lang: &str) -> Report {
     let table = fs::read_to_string(folder.join("terms.txt")).expect("a folder with terms.txt");
     let terms: Vec<String> = table.lines().map(str::to_owned).collect();
     let groups: Vec<Group> = terms.chunks(MAX_TERMS).map(|some| Group::new(some, lang)).collect();
     let about = format!("{} terms in {lang}, at most {MAX_TERMS} in a request", terms.len());
-    let mut report = Report::new("keyterms", about);
+    let mut report = Report::new(machine, "keyterms", about);
+    report.machine.rest().await;
     let mut transcriber = Transcriber::open(lang, false, 1);
     let [mut without, mut with] = [Counts::default(), Counts::default()];
     for (n, clip) in clips(folder).iter().enumerate() {

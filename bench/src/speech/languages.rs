@@ -12,7 +12,7 @@ use akhar_inference::{
 use akhar_tests::figures::{Row, count};
 
 use super::clips::{Transcriber, clips, runtime, samples};
-use crate::report::Report;
+use crate::{machine::Machine, report::Report};
 
 /// The languages, in the order of the models.
 const LANGUAGES: [&str; 2] = ["pa", "en"];
@@ -55,10 +55,11 @@ impl Counts {
 
 /// Detects the language of the clips of at least two seconds in these folders, of which one list has Panjabi and the other
 /// English.
-pub(crate) fn languages(folders: [&[PathBuf]; 2]) -> Report {
+pub(crate) async fn languages(machine: Machine, folders: [&[PathBuf]; 2]) -> Report {
     let about = "clips of at least 2 s by the language that is detected, and the time with both models as a multiple of \
         that with the one of the language";
-    let mut report = Report::new("languages", about.to_owned());
+    let mut report = Report::new(machine, "languages", about.to_owned());
+    report.machine.rest().await;
     let runtime = runtime();
     let mut models = LANGUAGES.map(|lang| Transcriber::load(&runtime, lang, false, 1));
     for (spoken, folders) in folders.into_iter().enumerate() {

@@ -26,7 +26,7 @@ use akhar_tests::{
 };
 use uuid::Uuid;
 
-use crate::{load::warm_stack, report::Report};
+use crate::{load::warm_stack, machine::Machine, report::Report};
 pub(crate) use bulk::bulk;
 use clips::{Clip, Quality, Transcriber, clips, samples, spoken};
 pub(crate) use evidence::evidence_of;
@@ -62,10 +62,11 @@ fn stages(stack: &Stack) -> [(&'static str, f64); 6] {
 
 /// Transcribes every clip over HTTP, one after another, and then in this process, compared with other
 /// programs.
-pub(crate) async fn clips_of(folder: &Path, lang: &str, python: Option<&Path>) -> Report {
+pub(crate) async fn clips_of(machine: Machine, folder: &Path, lang: &str, python: Option<&Path>) -> Report {
     let clips = clips(folder);
     let about = format!("{} clips in {lang}, one after another", clips.len());
-    let mut report = Report::new("speech", about);
+    let mut report = Report::new(machine, "speech", about);
+    report.machine.rest().await;
     let cluster = Cluster::own();
     let (stack, _) = warm_stack(&cluster).await;
     let (mut quality, mut took) = (Quality::default(), Vec::new());
@@ -125,11 +126,12 @@ async fn is_ended(stack: &Stack, id: Uuid) -> bool {
 }
 
 /// Measures a long recording: its memory, time and errors, and the response time of a short clip meanwhile.
-pub(crate) async fn long(recording: &Path, pieces: &Path, lang: &str) -> Report {
+pub(crate) async fn long(machine: Machine, recording: &Path, pieces: &Path, lang: &str) -> Report {
     let file = fs::read(recording).expect("the recording");
     let table = fs::read_to_string(pieces).expect("the pieces");
     let pieces: Vec<&str> = table.lines().skip(1).filter_map(|line| line.split('\t').nth(2)).collect();
-    let mut report = Report::new("long", format!("one recording of {} bytes in {lang}", file.len()));
+    let mut report = Report::new(machine, "long", format!("one recording of {} bytes in {lang}", file.len()));
+    report.machine.rest().await;
     let cluster = Cluster::own();
     let (stack, _) = warm_stack(&cluster).await;
     let short = akhar_tests::speech::recording(if lang == "en" { "en-weather.wav" } else { "pa-school.wav" });
