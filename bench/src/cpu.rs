@@ -1,11 +1,15 @@
 //! Measures the CPU time of each part of a running service, per answered request.
 
-use std::fs;
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use akhar_tests::{
-    Cluster, Stack,
+    Cluster, Process, Stack,
     figures::{Row, count},
 };
+use tokio::time::sleep;
 
 /// The unit of CPU times in `/proc`: 100 ticks a second, whatever the kernel's own rate (`USER_HZ`, proc(5)).
 const TICKS_PER_S: f64 = 100.0;
@@ -46,6 +50,20 @@ impl<'a> CpuMeter<'a> {
         ];
         row.into()
     }
+}
+
+/// Measures Postgres, apis and workers for `seconds`, percent of one core.
+pub(crate) async fn percent_of(cluster: &Cluster, [apis, workers]: [&[Process]; 2], seconds: u64) -> Row {
+    let postmaster = cluster.postmaster().as_raw_nonzero().get();
+    let of = |processes: &[Process]| processes.iter().map(|process| own(process.id())).sum::<u64>();
+    let ticks = || [server(postmaster), of(apis), of(workers)];
+    let before = ticks();
+    let started = Instant::now();
+    sleep(Duration::from_secs(seconds)).await;
+    let after = ticks();
+    let took = started.elapsed().as_secs_f64();
+    let percent = |nth: usize| ms(after[nth].saturating_sub(before[nth])) / took / 10.0;
+    vec![("postgres_percent", percent(0)), ("apis_percent", percent(1)), ("workers_percent", percent(2))]
 }
 
 /// Converts ticks to ms.

@@ -91,12 +91,14 @@ enum Command {
         #[arg(long, value_enum, value_delimiter = ',')]
         only: Vec<queue::Contender>,
     },
-    /// Measure what a group of jobs costs: the ends of its jobs in turns with those of jobs without a group, and the statements on
-    /// a group of 10,000 jobs
+    /// Measure what a group of jobs costs: the ends of its jobs in turns with those of jobs without a group, the statements on
+    /// a group of 10,000 jobs, and the followers of a large group
     Groups {
         /// Turns of each
         #[arg(long, default_value_t = 10)]
         rounds: usize,
+        #[command(flatten)]
+        followed: groups::Followed,
     },
     /// Count the SQL statements per synchronous digit request with `pg_stat_statements`
     Statements {
@@ -293,7 +295,7 @@ async fn measure(command: Command, machine: Machine) -> Report {
         Command::Load { seconds, clients } => load::load(machine, seconds, &clients).await,
         Command::Peers { seconds, clients, rounds } => peers::run(machine, seconds, clients, rounds).await,
         Command::Queue { jobs, rounds, only } => queue::run(machine, &jobs, rounds, &only).await,
-        Command::Groups { rounds } => groups::run(machine, rounds).await,
+        Command::Groups { rounds, followed } => groups::run(machine, rounds, followed).await,
         Command::Statements { seconds } => statements::run(machine, seconds).await,
         Command::FullTable { jobs } => full_table::run(machine, jobs).await,
         Command::Churn { jobs, turnovers } => full_table::churn(machine, jobs, turnovers).await,

@@ -49,6 +49,8 @@ pub(crate) const JOBS_BESIDE_LOCAL_QUEUES_OF_500: [Target; 2] = [AtLeastTimes(1.
 pub(crate) const END_IN_A_GROUP: Target = AtMostTimes(1.05);
 /// The counts of a group of 10,000 jobs, and its cancellation, ms.
 pub(crate) const STATEMENT_ON_A_GROUP: Target = AtMost(50.0);
+/// What the followers of a group cost, percent of a core.
+pub(crate) const FOLLOWERS_OF_A_GROUP: Target = AtMost(5.0);
 
 /// Resident memory of a worker with all models, MiB.
 pub(crate) const MEMORY_OF_A_WORKER: Target = AtMost(300.0);

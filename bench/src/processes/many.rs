@@ -16,13 +16,7 @@ use akhar_tests::{
 use reqwest::RequestBuilder;
 use tokio::time::sleep;
 
-use crate::{
-    cpu::{ms, own, server},
-    load::digit,
-    machine::Machine,
-    report::Report,
-    statements,
-};
+use crate::{cpu, load::digit, machine::Machine, report::Report, statements};
 
 /// The numbers of apis and workers.
 const PROCESSES: [[usize; 2]; 5] = [[1, 1], [1, 3], [2, 8], [4, 16], [4, 32]];
@@ -75,25 +69,18 @@ async fn n_connections(db: &Pool) -> f64 {
 
 /// What the processes cost without requests.
 async fn idle(cluster: &Cluster, db: &Pool, (apis, workers): (&[Process], &[Process]), seconds: u64) -> Row {
-    let postmaster = cluster.postmaster().as_raw_nonzero().get();
-    let of = |processes: &[Process]| processes.iter().map(|process| own(process.id())).sum::<u64>();
-    let ticks = || [server(postmaster), of(apis), of(workers)];
     statements::reset(db).await;
-    let before = ticks();
     let started = Instant::now();
-    sleep(Duration::from_secs(seconds)).await;
-    let after = ticks();
+    let percent = cpu::percent_of(cluster, [apis, workers], seconds).await;
     let took = started.elapsed().as_secs_f64();
     let n_calls: i64 = statements::read(db).await.iter().map(|statement| statement.calls).sum();
-    let percent = |nth: usize| ms(after[nth].saturating_sub(before[nth])) / took / 10.0;
-    vec![
+    let mut row = vec![
         ("connections", n_connections(db).await),
         ("statements_per_s", count(usize::try_from(n_calls).unwrap_or_default()) / took),
-        ("postgres_percent", percent(0)),
-        ("apis_percent", percent(1)),
-        ("workers_percent", percent(2)),
-        ("workers_rss_mib", workers.iter().map(|worker| worker.memory_mib().0).sum()),
-    ]
+    ];
+    row.extend(percent);
+    row.push(("workers_rss_mib", workers.iter().map(|worker| worker.memory_mib().0).sum()));
+    row
 }
 
 /// Recognises digits, with the clients divided among the apis.

@@ -1,5 +1,7 @@
-//! Measures what a group of jobs costs: the ends of its jobs in turns with those of jobs without a group, and the statements on a
-//! group of 10,000 jobs.
+//! Measures what a group of jobs costs: the ends of its jobs in turns with those of jobs without a group, the statements on a
+//! group of 10,000 jobs, and the followers of a large one.
+
+mod followers;
 
 use std::time::Instant;
 
@@ -14,6 +16,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::{machine::Machine, queue::empty_job, report::Report, targets};
+pub(crate) use followers::Followed;
 
 /// Jobs that one statement submits or ends.
 const AT_A_TIME: usize = 100;
@@ -25,10 +28,11 @@ const N_WORKERS: usize = 4;
 const LARGE: usize = 10_000;
 
 /// Measures everything, in this number of turns.
-pub(crate) async fn run(machine: Machine, n_rounds: usize) -> Report {
+pub(crate) async fn run(machine: Machine, n_rounds: usize, followed: Followed) -> Report {
     let about = format!(
         "asynchronous empty jobs, {AT_A_TIME} in a statement, {PER_TURN} statements a turn, {n_rounds} turns of each; times of one \
-         statement from its client"
+         statement from its client; processor time of all cores for {} s in each state, in percent of one core",
+        followed.seconds
     );
     let mut report = Report::new(machine, "groups", about);
     report.machine.rest().await;
@@ -39,6 +43,10 @@ pub(crate) async fn run(machine: Machine, n_rounds: usize) -> Report {
     sqlx::query("insert into workers (name) values ('bench')").execute(db).await.expect("a write");
     ends(db, n_rounds, &mut report).await;
     large(db, &mut report).await;
+    database.pool.close();
+    drop(cluster);
+    report.machine.rest().await;
+    followers::measure(&mut report, followed).await;
     report
 }
 
