@@ -48,11 +48,14 @@ struct Arguments {
 
 #[derive(Debug, Clone, Subcommand)]
 enum Command {
-    /// Measure the response time without decoding and inference, and compare it with a hand-written queue
+    /// Measure the response time without decoding and inference, in turns with a hand-written queue
     Overhead {
-        /// Seconds for each of the two queues
+        /// Seconds of one run, for each of the two queues
         #[arg(long, default_value_t = 60)]
         seconds: u64,
+        /// Runs, whose medians count
+        #[arg(long, default_value_t = 5)]
+        runs: usize,
         /// Requests per second, sent at random times
         #[arg(long, default_value_t = 20.0)]
         rate: f64,
@@ -291,7 +294,7 @@ fn all() -> impl Iterator<Item = Command> {
 
 async fn measure(command: Command, machine: Machine) -> Report {
     match command {
-        Command::Overhead { seconds, rate } => overhead::run(machine, seconds, rate).await,
+        Command::Overhead { seconds, runs, rate } => overhead::run(machine, seconds, runs, rate).await,
         Command::Load { seconds, clients } => load::load(machine, seconds, &clients).await,
         Command::Peers { seconds, clients, rounds } => peers::run(machine, seconds, clients, rounds).await,
         Command::Queue { jobs, rounds, only } => queue::run(machine, &jobs, rounds, &only).await,
