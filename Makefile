@@ -62,8 +62,8 @@ wheel-test: ## Install a wheel of the build that tests use, as a user without ri
 
 deb: ## Build the Debian package, which holds the program, the models and units for systemd, into target/debian
 	scripts/setup.sh deb
-	cargo build --release --locked --package akhar
-	cargo deb --package akhar --no-build
+	cargo build --profile dist --locked --package akhar
+	cargo deb --package akhar --profile dist --no-build
 
 deb-test: ## Install, upgrade and purge a package of the build that tests use, in a new Debian; needs root
 	scripts/setup.sh deb-test

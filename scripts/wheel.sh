@@ -1,9 +1,9 @@
 #!/bin/sh
 # Builds the wheel `akhar`, which holds the program and the bundled models: wheel.sh [PROFILE] [FOLDER]
-# PROFILE is cargo's, `release` unless given. The wheel is written to FOLDER, target/wheels unless given.
+# PROFILE is cargo's, `dist` unless given. The wheel is written to FOLDER, target/wheels unless given.
 set -eu
 cd "$(dirname "$0")/.."
-profile=${1:-release}
+profile=${1:-dist}
 out=$(realpath --canonicalize-missing "${2:-target/wheels}")
 stage=target/wheel
 models=$stage/data/platlib/akhar_models

@@ -25,8 +25,8 @@ use uuid::Uuid;
 
 use super::turn::{AT_A_TIME, Mode, Took};
 
-/// Runs `n` empty jobs on a database with the product's schema.
-pub(super) async fn turn(database: &PgConnectOptions, mode: Mode, n: usize) -> Took {
+/// Runs `n` empty jobs on a database with the product's schema. The worker holds `n_held` of them at a time.
+pub(super) async fn turn(database: &PgConnectOptions, n_held: usize, mode: Mode, n: usize) -> Took {
     let db = Database::connect("akhar-bench", database.clone().into(), 8).await.expect("it answers").pool;
     let wakeups = Arc::new(Wakeups::default());
     let one = PgPoolOptions::new().max_connections(1).connect_lazy_with(database.clone());
@@ -38,7 +38,7 @@ pub(super) async fn turn(database: &PgConnectOptions, mode: Mode, n: usize) -> T
             announced.announce(notification.payload());
         }
     });
-    let working = async || tokio::spawn(work(db.clone(), wakeups, n)).await.expect("no panic");
+    let working = async || tokio::spawn(work(db.clone(), wakeups, n_held, n)).await.expect("no panic");
     let took = Took::of(mode, async || push_all(&db, n).await, working).await;
     listening.abort();
     db.close();
@@ -79,8 +79,10 @@ pub(crate) fn empty_job() -> NewJob {
 }
 
 /// Works until `n` jobs have ended in the database.
-async fn work(db: Pool, wakeups: Arc<Wakeups>, n: usize) {
-    let (claims, _dropped) = Claims::start(&db, "bench".to_owned(), |_| Places::any(AT_A_TIME));
+async fn work(db: Pool, wakeups: Arc<Wakeups>, n_held: usize, n: usize) {
+    // A quarter of the places is for jobs that somebody waits for, and nobody waits for these.
+    let places = Places::any(n_held * 4 / 3);
+    let (claims, _dropped) = Claims::start(&db, "bench".to_owned(), |_| places);
     let endings = Endings::start(&db, UploadStore::in_database());
     let n_left = Arc::new(AtomicUsize::new(n));
     let over = Arc::new(Notify::new());

@@ -24,8 +24,11 @@ use turn::{AT_A_TIME, Mode, Took};
 /// A queue that runs empty jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Contender {
-    /// Akhar, with which the others are compared.
+    /// Akhar, with which the others are compared
     Akhar,
+    /// Akhar with places for 500 jobs, with which those that have a local queue of 500 are compared
+    #[value(name = "akhar-500")]
+    Akhar500,
     /// A loop on one table with SKIP LOCKED
     HandWritten,
     /// graphile-worker with a local queue of 100 jobs
@@ -44,6 +47,7 @@ impl Contender {
     const fn name(self) -> &'static str {
         match self {
             Self::Akhar => "Akhar",
+            Self::Akhar500 => "Akhar, 500 at a time",
             Self::HandWritten => "hand-written SKIP LOCKED",
             Self::GraphileWorker => "graphile-worker",
             Self::GraphileWorker500 => "graphile-worker, 500 at a time",
@@ -55,20 +59,30 @@ impl Contender {
     /// What Akhar should reach beside this queue, drained and flowing.
     const fn targets(self) -> [Target; 2] {
         match self {
-            Self::Akhar | Self::HandWritten | Self::PgBoss => targets::JOBS,
+            Self::Akhar | Self::Akhar500 | Self::HandWritten | Self::PgBoss => targets::JOBS,
             Self::GraphileWorker => targets::JOBS_BESIDE_GRAPHILE_WORKER,
             Self::GraphileWorker500 | Self::GraphileWorkerRust => targets::JOBS_BESIDE_LOCAL_QUEUES_OF_500,
+        }
+    }
+
+    /// What this queue is compared with. `None` if it is Akhar.
+    const fn peer(self) -> Option<Self> {
+        match self {
+            Self::Akhar | Self::Akhar500 => None,
+            Self::HandWritten | Self::GraphileWorker | Self::PgBoss => Some(Self::Akhar),
+            Self::GraphileWorker500 | Self::GraphileWorkerRust => Some(Self::Akhar500),
         }
     }
 
     /// Runs `n` empty jobs on a new database.
     async fn turn(self, cluster: &Cluster, mode: Mode, n: usize) -> Took {
         let database = match self {
-            Self::Akhar => cluster.database().await,
+            Self::Akhar | Self::Akhar500 => cluster.database().await,
             _ => cluster.empty_database().await,
         };
         match self {
-            Self::Akhar => akhar::turn(&database, mode, n).await,
+            Self::Akhar => akhar::turn(&database, AT_A_TIME, mode, n).await,
+            Self::Akhar500 => akhar::turn(&database, 500, mode, n).await,
             Self::HandWritten => hand_written::turn(&database, mode, n).await,
             Self::GraphileWorker => programs::node(&database, "graphile-worker", AT_A_TIME, mode, n).await,
             Self::GraphileWorker500 => programs::node(&database, "graphile-worker", 500, mode, n).await,
@@ -129,15 +143,16 @@ fn with_ranges(rows: &[Row]) -> Row {
     row
 }
 
-/// Compares Akhar with each other queue, if Akhar was measured.
+/// Compares Akhar with each other queue, as far as it was measured.
 fn add_figures(report: &mut Report, n: usize, contenders: &[Contender], rows: &[Vec<Row>]) {
-    let medians = || contenders.iter().zip(rows.iter().map(|rows| medians_of(rows)));
-    let Some((_, ours)) = medians().find(|(contender, _)| **contender == Contender::Akhar) else { return };
-    for (contender, theirs) in medians().filter(|(contender, _)| **contender != Contender::Akhar) {
+    let medians: Vec<_> = contenders.iter().zip(rows.iter().map(|rows| medians_of(rows))).collect();
+    for (contender, theirs) in &medians {
+        let peer = contender.peer();
+        let Some((ours, akhar)) = medians.iter().find(|(other, _)| Some(**other) == peer) else { continue };
         let modes = [("drain", "drain_per_s"), ("flow", "flow_per_s")];
         for ((mode, column), target) in modes.into_iter().zip(contender.targets()) {
-            let what = format!("{n} empty jobs, {AT_A_TIME} at a time, {mode}, beside {}", contender.name());
-            report.figure(what, "jobs/s", number(&ours, column), number(&theirs, column), target);
+            let what = format!("{}: {n} empty jobs, {mode}, beside {}", ours.name(), contender.name());
+            report.figure(what, "jobs/s", number(akhar, column), number(theirs, column), target);
         }
     }
 }
