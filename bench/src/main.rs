@@ -272,10 +272,10 @@ async fn main() {
     }
 }
 
-/// The measurements of `all`, with the defaults of the command line.
+/// The measurements of `all`, with the defaults of the command line where nothing else is said.
 fn all() -> impl Iterator<Item = Command> {
     [
-        "overhead",
+        "overhead --seconds 30",
         "load --seconds 8 --clients 1,2,4,8,16,32,64",
         "peers",
         "queue",

@@ -38,8 +38,9 @@ pub(crate) struct Followed {
     /// Followers of this group
     #[arg(long, default_value_t = 200)]
     pub(crate) followers: u16,
-    /// Seconds in which nothing happens, and again in which jobs end slowly
-    #[arg(long, default_value_t = 30)]
+    /// Seconds in which nothing happens, and again in which jobs end slowly: whole minutes, because each process does some of its
+    /// work once a minute
+    #[arg(long, default_value_t = 60)]
     pub(crate) seconds: u64,
 }
 
