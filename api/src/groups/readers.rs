@@ -56,8 +56,19 @@ pub(super) struct Followed {
 impl Readers {
     /// Follows a group of this account from now on.
     pub(super) fn follow(&self, db: &Pool, account_id: Uuid, name: &GroupName) -> Followed {
+        let (db, group) = (db.clone(), name.clone());
+        self.follow_with((account_id, name.clone()), move || {
+            let (db, group) = (db.clone(), group.clone());
+            async move { Ok(retry_transient(|_| store::find_group(&db, account_id, &group)).await?) }
+        })
+    }
+
+    /// Follows a group that `find` reads if nobody follows it yet.
+    fn follow_with<F>(&self, key: Key, find: impl Fn() -> F + Send + 'static) -> Followed
+    where
+        F: Future<Output = Result<Option<Group>, GroupError>> + Send + 'static,
+    {
         let since = Instant::now();
-        let key = (account_id, name.clone());
         let mut readers = self.0.lock();
         let reader = if let Some(reader) = readers.get(&key) {
             reader.wanted.notify_one();
@@ -65,20 +76,22 @@ impl Readers {
         } else {
             let reader = Arc::<Reader>::default();
             readers.insert(key.clone(), reader.clone());
-            tokio::spawn(self.clone().read(db.clone(), key, reader.clone()));
+            tokio::spawn(self.clone().read(find, key, reader.clone()));
             reader
         };
         Followed { reads: reader.read.subscribe(), since, _reader: reader }
     }
 
     /// Reads a group until nobody follows it any more.
-    async fn read(self, db: Pool, key: Key, reader: Arc<Reader>) {
-        let (account_id, name) = &key;
+    async fn read<F>(self, find: impl Fn() -> F, key: Key, reader: Arc<Reader>)
+    where
+        F: Future<Output = Result<Option<Group>, GroupError>>,
+    {
         loop {
             let began = Instant::now();
-            let group = retry_transient(|_| store::find_group(&db, *account_id, name)).await;
+            let group = find().await;
             let took = if group.is_ok() { began.elapsed() } else { Duration::ZERO };
-            reader.read.send_replace(Some(Read { began, group: group.map_err(GroupError::from) }));
+            reader.read.send_replace(Some(Read { began, group }));
             tokio::select! {
                 () = sleep(INTERVAL.max(took * PAUSE_PER_TIME)) => (),
                 () = reader.wanted.notified() => (),
@@ -124,5 +137,75 @@ impl Followed {
         let read = self.reads.wait_for(|read| read.as_ref().is_some_and(&is_wanted)).await;
         let read = read.ok().and_then(|read| read.clone());
         read.map_or(Err(GroupError::Stopped), |read| read.group)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use chrono::DateTime;
+    use futures::future::join_all;
+
+    use super::*;
+
+    fn key() -> Key {
+        (Uuid::nil(), GroupName::parse("calls").unwrap())
+    }
+
+    /// A read that takes so long, and counts itself among the jobs that have succeeded.
+    fn find(
+        n_reads: &Arc<AtomicUsize>,
+        took: Duration,
+    ) -> impl Fn() -> futures::future::BoxFuture<'static, Result<Option<Group>, GroupError>> + use<> {
+        let n_reads = n_reads.clone();
+        move || {
+            let n_reads = n_reads.clone();
+            Box::pin(async move {
+                let n = n_reads.fetch_add(1, Ordering::Relaxed) + 1;
+                sleep(took).await;
+                Ok(Some(Group {
+                    name: key().1,
+                    n_queued: 1,
+                    n_running: 0,
+                    n_succeeded: n.try_into().unwrap(),
+                    n_failed: 0,
+                    n_cancelled: 0,
+                    created_at: DateTime::UNIX_EPOCH,
+                    last_ended_at: None,
+                }))
+            })
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_group_has_one_reader_however_many_follow_it() {
+        let (readers, n_reads) = (Readers::default(), Arc::default());
+        let took = Duration::from_millis(200);
+        let mut followed: Vec<_> =
+            (0..200).map(|_| readers.follow_with(key(), find(&n_reads, took))).collect();
+        let n_reads = || n_reads.load(Ordering::Relaxed);
+        assert!(join_all(followed.iter_mut().map(Followed::first)).await.iter().all(Result::is_ok));
+        assert!(n_reads() <= 2, "{} reads", n_reads());
+        let before = n_reads();
+        sleep(took * PAUSE_PER_TIME * 10).await;
+        let n_later = n_reads() - before;
+        assert!((8..=10).contains(&n_later), "{n_later} reads in ten pauses");
+        let news: Vec<_> = followed.iter_mut().map(|followed| followed.news().is_some()).collect();
+        assert_eq!(news, [true; 200]);
+        drop(followed);
+        sleep(took).await;
+        assert!(readers.0.lock().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_asks_gets_a_read_that_began_later() {
+        let (readers, n_reads) = (Readers::default(), Arc::default());
+        let follow = || readers.follow_with(key(), find(&n_reads, Duration::from_millis(1)));
+        let n_seen = async |mut followed: Followed| followed.first().await.unwrap().unwrap().n_succeeded;
+        let first = follow();
+        let before = n_seen(follow()).await;
+        assert!(n_seen(follow()).await > before);
+        drop(first);
     }
 }
