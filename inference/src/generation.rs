@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer};
 
 /// The manifest's `[decoding]` table: settings of CTC beam search with a language model, which is the model's
 /// file with the role `language-model`.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decoding {
     /// The number of hypotheses that are kept from one frame to the next.
@@ -109,7 +109,7 @@ impl Confidence {
 /// and says whether there is speech at all.
 ///
 /// The files of the CTC model have the roles `aligner-model`, `aligner-vocab` and `aligner-config`.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Alignment {
     /// How much later than it is said the CTC model emits a unit, in seconds.
@@ -122,7 +122,7 @@ pub struct Alignment {
 ///
 /// The keys are those of `GenerationConfig` in the transformers library. The aliases are keys that earlier
 /// versions of Akhar wrote into manifests.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Generation {
     /// The number of beams in beam search.

@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::generation::{Alignment, Confidence, Decoding, Generation};
 
 /// One model, as its manifest describes it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// The model's name. It is the manifest's file name without `.toml`.
@@ -120,7 +120,7 @@ impl std::fmt::Display for Layout {
 }
 
 /// One file of a model.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelFile {
     /// The file's purpose in its layout, such as `model`.

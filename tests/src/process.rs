@@ -98,11 +98,6 @@ impl Process {
         self.command.env(name, value);
     }
 
-    /// Lets this process have more memory, for example while it has two sets of models.
-    pub fn allow_memory(&mut self, mib: f64) {
-        self.max_memory_mib = Some(mib);
-    }
-
     /// Ends the process with this signal, unless it has ended, and starts it again with the same settings. Returns the
     /// status of its end.
     pub async fn start_again(&mut self, signal: Signal) -> ExitStatus {

@@ -48,7 +48,8 @@ use liveness::{Sweeper, expire, heartbeat, sweep_uploads};
 use measure::Measured;
 use models::Models;
 
-/// Loads the models, warms them up, calls `ready`, and works until `shutdown`.
+/// Checks the models, calls `ready`, and works until `shutdown`. The models of letters and digits are loaded before, the
+/// others by the first job that needs them.
 ///
 /// `live` is `config` with later changes, which it follows where it reads a limit for each job.
 ///
@@ -58,8 +59,8 @@ use models::Models;
 ///
 /// # Errors
 ///
-/// When the manifests, ONNX Runtime or the models cannot be loaded, the models do not fit in memory, or the
-/// first heartbeat cannot be written to the database. Later, when a model or a thread that decodes a recording does not go on any
+/// When ONNX Runtime or a chosen model cannot be loaded, a manifest or a file of a model is wrong, the models do not fit
+/// in memory, or the first heartbeat cannot be written to the database. Later, when a model or a thread that decodes a recording does not go on any
 /// more; then other workers take over the jobs of this one.
 pub async fn run(
     config: &Config,
@@ -70,10 +71,10 @@ pub async fn run(
     ready: impl FnOnce(),
 ) -> Result<(), WorkerError> {
     let exporter = measure::start(config).await?;
-    let (models, registry) = Models::load(config).await?;
+    let (models, registry) = Models::open(config).await?;
     let models = Arc::new(models);
     let (db, name) = (database.pool.clone(), name());
-    let orders = store::beat(&db, &name, &models.loaded()).await?;
+    let orders = store::beat(&db, &name, &models.serving()).await?;
     let tracker = TaskTracker::new();
     let endings = Endings::start(&db, uploads.clone());
     let stuck = CancellationToken::new();

@@ -1,5 +1,4 @@
-//! Loads the models that the registry chooses, and replaces them while the worker runs when the choice
-//! changes.
+//! The models that the registry chooses, which are replaced while the worker runs when the choice changes.
 
 use std::{mem, num::NonZeroUsize, path::Path, sync::Arc, thread, time::Duration};
 
@@ -17,24 +16,24 @@ use tokio::time::MissedTickBehavior;
 use crate::{
     decoding::DecodingTurns,
     error::WorkerError,
-    operations::{Pipeline, translation, written},
+    operations::{LazyModels, Pipeline, translation, written},
 };
 
 /// How often the worker checks whether the choice of models has changed.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The models in use. A running job keeps the pipeline that it started with, also when another one is
-/// loaded.
+/// The models in use. A running job keeps the pipeline that it started with, also when there is another one.
 pub(crate) struct Models {
-    runtime: Runtime,
-    config: Config,
+    config: Arc<Config>,
+    /// Of all pipelines.
+    lazy: Arc<LazyModels>,
     /// Of all pipelines.
     turns: DecodingTurns,
-    current: RwLock<Loaded>,
+    current: RwLock<Serving>,
 }
 
 /// A pipeline, and the models in it.
-struct Loaded {
+struct Serving {
     pipeline: Arc<Pipeline>,
     models: Vec<LoadedModel>,
 }
@@ -49,17 +48,17 @@ pub fn runtime(config: &Config) -> Result<Runtime, RuntimeError> {
 }
 
 impl Models {
-    /// Loads ONNX Runtime and the models that the registry in `config.models_dir` chooses. Also returns that
+    /// Loads ONNX Runtime, and checks the models that the registry in `config.models_dir` chooses. Also returns that
     /// registry, for [`Self::follow`].
-    pub(crate) async fn load(config: &Config) -> Result<(Self, Registry), WorkerError> {
-        let config = config.clone();
+    pub(crate) async fn open(config: &Config) -> Result<(Self, Registry), WorkerError> {
+        let config = Arc::new(config.clone());
         blocking(move || {
-            let runtime = runtime(&config)?;
+            let lazy = Arc::new(LazyModels::new(runtime(&config)?, config.clone()));
             let registry = Registry::open(&config.models_dir)?;
             let turns = DecodingTurns::of_half_the_cores();
-            let loaded = open(&runtime, &registry, &config, turns.clone())?;
+            let loaded = open_models(&lazy, &registry, &config, turns.clone())?;
             export_info(&loaded.models, true);
-            Ok((Self { runtime, config, turns, current: RwLock::new(loaded) }, registry))
+            Ok((Self { config, lazy, turns, current: RwLock::new(loaded) }, registry))
         })
         .await
     }
@@ -74,13 +73,13 @@ impl Models {
         &self.turns
     }
 
-    /// The models that are loaded.
-    pub(crate) fn loaded(&self) -> Vec<LoadedModel> {
+    /// The models that serve.
+    pub(crate) fn serving(&self) -> Vec<LoadedModel> {
         self.current.read().models.clone()
     }
 
-    /// Loads a new pipeline whenever the choice of models changes, until a soft shutdown. If the new pipeline
-    /// cannot be loaded, this is logged and the current one stays in use.
+    /// Opens a new pipeline whenever the choice of models changes, until a soft shutdown. If a model that is chosen
+    /// cannot be loaded, this is logged and the current pipeline stays in use.
     pub(crate) async fn follow(self: Arc<Self>, mut chosen: Registry, stop: Shutdown) {
         let mut poll = tokio::time::interval(POLL_INTERVAL);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -99,15 +98,15 @@ impl Models {
                     continue;
                 }
             }
-            let runtime = self.runtime.clone();
+            let lazy = self.lazy.clone();
             let config = self.config.clone();
             let registry = chosen.clone();
             let turns = self.turns.clone();
-            match blocking(move || open(&runtime, &registry, &config, turns)).await {
+            match blocking(move || open_models(&lazy, &registry, &config, turns)).await {
                 Ok(loaded) => {
                     let former = mem::replace(&mut *self.current.write(), loaded);
                     export_info(&former.models, false);
-                    export_info(&self.loaded(), true);
+                    export_info(&self.serving(), true);
                     tracing::info!("models changed");
                 }
                 Err(error) => {
@@ -118,12 +117,12 @@ impl Models {
     }
 }
 
-fn open(
-    runtime: &Runtime,
+fn open_models(
+    lazy: &LazyModels,
     registry: &Registry,
     config: &Config,
     turns: DecodingTurns,
-) -> Result<Loaded, WorkerError> {
+) -> Result<Serving, WorkerError> {
     check_memory(registry, config)?;
     let models = uses().into_iter().map(|(operation, language)| {
         let manifest = registry.serving(operation, language)?;
@@ -135,7 +134,7 @@ fn open(
         })
     });
     let models = models.collect::<Result<_, RegistryError>>()?;
-    Ok(Loaded { pipeline: Arc::new(Pipeline::load(runtime, registry, config, turns)?), models })
+    Ok(Serving { pipeline: Arc::new(Pipeline::open(lazy, registry, turns)?), models })
 }
 
 /// Exports that these models are in use, or that they are no longer.

@@ -163,7 +163,6 @@ async fn operators_see_which_workers_serve_which_models() {
     let bundled =
         ("AKHAR_MODELS_DIR".to_owned(), akhar_tests::stack::models().to_string_lossy().into_owned());
     let mut stack = Stack::with().models(&world.folder.join("models")).start().await;
-    stack.workers[0].allow_memory(1200.0); // it loads a second set of models beside the first
     stack.add_worker_with(&[bundled]).await;
     // A worker whose heartbeats have stopped serves nothing.
     sqlx::query(

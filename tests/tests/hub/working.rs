@@ -3,11 +3,13 @@
 use std::fs;
 
 use akhar_tests::{
-    Stack,
+    Process, Stack,
+    http::send,
     images::fixture_of,
     models::{ID, Models, OPERATION, entry},
     until,
 };
+use serde_json::json;
 
 use super::flip;
 
@@ -21,14 +23,25 @@ async fn world() -> Models {
     world
 }
 
-/// The memory of a worker that loads a second set of models beside the first, MiB at most.
-const TWO_SETS_MIB: f64 = 1200.0;
+/// The bundled models of digits and of handwriting.
+const DIGITS: &str = "digits-pa";
+const WRITER: &str = "handwriting-pa";
+
+/// How often a worker has loaded this model.
+fn n_loads(worker: &Process, id: &str) -> usize {
+    let (loaded, of_model) = ("\"model loaded\"", format!("\"model\":\"{id}\""));
+    worker.log().iter().filter(|line| line.contains(loaded) && line.contains(&of_model)).count()
+}
+
+/// A request for handwriting.
+fn write(stack: &Stack) -> reqwest::RequestBuilder {
+    stack.request("POST", "/v1/models/handwriting-generator").json(&json!({"text": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"}))
+}
 
 #[tokio::test]
 async fn a_running_worker_changes_models_and_loses_no_job() {
     let world = world().await;
-    let mut stack = Stack::with().models(&world.folder.join("models")).start().await;
-    stack.workers[0].allow_memory(TWO_SETS_MIB);
+    let stack = Stack::with().models(&world.folder.join("models")).start().await;
     let image = fixture_of("੫");
     let first = async || stack.recognise(OPERATION, &image.bytes).await.predictions()[0].0.clone();
     assert_eq!(first().await, "੫");
@@ -49,8 +62,7 @@ async fn a_running_worker_changes_models_and_loses_no_job() {
 #[tokio::test]
 async fn a_worker_keeps_its_models_when_the_chosen_one_cannot_be_loaded() {
     let world = world().await;
-    let mut stack = Stack::with().models(&world.folder.join("models")).start().await;
-    stack.workers[0].allow_memory(TWO_SETS_MIB);
+    let stack = Stack::with().models(&world.folder.join("models")).start().await;
     let image = fixture_of("੫");
     world.done(&["pull", ID]).await;
     // `models use` would refuse a damaged file, so the choice is written without it.
@@ -63,4 +75,43 @@ async fn a_worker_keeps_its_models_when_the_chosen_one_cannot_be_loaded() {
     .await;
     let label = stack.recognise(OPERATION, &image.bytes).await.predictions()[0].0.clone();
     assert_eq!(label, "੫");
+}
+
+#[tokio::test]
+async fn a_model_is_loaded_by_its_first_job_and_kept_when_another_one_changes() {
+    let world = world().await;
+    let stack = Stack::with().models(&world.folder.join("models")).start().await;
+    let worker = &stack.workers[0];
+    let loads = || [DIGITS, ID, WRITER].map(|id| n_loads(worker, id));
+    assert_eq!(loads(), [1, 0, 0], "digits are loaded before the worker is ready");
+    assert_eq!(send(write(&stack)).await.status, 200);
+    assert_eq!(loads(), [1, 0, 1]);
+    world.done(&["pull", ID]).await;
+    world.done(&["use", OPERATION, ID]).await;
+    until("the worker changes models", async || (n_loads(worker, ID) > 0).then_some(())).await;
+    until("the pulled model answers", async || {
+        let image = fixture_of("੫");
+        let label = stack.recognise(OPERATION, &image.bytes).await.predictions()[0].0.clone();
+        (label == "5").then_some(())
+    })
+    .await;
+    assert_eq!(send(write(&stack)).await.status, 200);
+    assert_eq!(loads(), [1, 1, 1], "the handwriting model is the same");
+}
+
+#[tokio::test]
+async fn a_job_whose_model_cannot_be_loaded_is_tried_again() {
+    let world = world().await;
+    let stack = Stack::with().models(&world.folder.join("models")).start().await;
+    let weights = world.folder.join("models/weights/handwriting-pa.onnx");
+    let aside = world.folder.join("handwriting-pa.onnx");
+    fs::rename(&weights, &aside).expect("the file is moved away");
+    let request = tokio::spawn(send(write(&stack)));
+    until("the worker logs the error", async || {
+        stack.workers[0].log().iter().any(|line| line.contains("handwriting-pa.onnx")).then_some(())
+    })
+    .await;
+    fs::rename(&aside, &weights).expect("the file is moved back");
+    assert_eq!(request.await.expect("an answer").status, 200);
+    assert_eq!(n_loads(&stack.workers[0], WRITER), 1);
 }

@@ -48,7 +48,7 @@ pub(crate) async fn heartbeat(
             tracing::warn!(statement, "no heartbeat: the database has not answered a statement on jobs");
             continue;
         }
-        match store::beat(&db, &worker, &models.loaded()).await {
+        match store::beat(&db, &worker, &models.serving()).await {
             Ok(orders) => {
                 held.apply(&orders);
                 let was_gap = last.elapsed() > MAX_GAP;

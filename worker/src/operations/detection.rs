@@ -1,7 +1,10 @@
 //! Detects the language of a recording: its first seconds of speech come in, and the language goes out, with what each model
 //! wrote of them, so that the model of that language need not read them again.
 
-use std::collections::{HashMap, VecDeque};
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
 
 use akhar_inference::{
     Confidence,
@@ -13,6 +16,7 @@ use futures::future::try_join_all;
 use super::{
     error::OperationError,
     language_engine::{LanguageEngine, Recognising, SpeechInput, cost},
+    lazy_model::LazyModel,
     preparation::{Prepared, prepare},
 };
 use crate::{
@@ -44,7 +48,7 @@ struct Read {
 
 /// Detects the language of a recording, whose channels are mixed. `turn` gives the turn of a window, by its cost. Calls `step` while decoding goes on. A recording that cannot be decoded has none.
 pub(super) async fn detect(
-    engines: &HashMap<Language, LanguageEngine>,
+    engines: &HashMap<Language, Arc<LazyModel<LanguageEngine>>>,
     parameters: &SpeechParameters,
     file: &JobFile,
     limits: &AudioLimits,
@@ -55,7 +59,7 @@ pub(super) async fn detect(
     let turn = &turn;
     let readings = engines.iter().map(async |(&language, engine)| {
         let file = (file.clone(), limits.clone());
-        let read = read(engine, (language, parameters), file, (turns, turn), &step).await?;
+        let read = read(engine.get().await?, (language, parameters), file, (turns, turn), &step).await?;
         Ok::<_, OperationError>((language, read))
     });
     let mut detected = Detected::default();

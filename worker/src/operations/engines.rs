@@ -1,10 +1,11 @@
-//! Starts the engines of models that the registry chooses.
+//! Starts the engines of loaded models, and finds the models of languages.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use akhar_inference::{Manifest, Registry};
 use akhar_jobs::Language;
 
+use super::lazy_model::LazyModel;
 use crate::{
     engine::{BatchLimits, BatchModel, Engine},
     error::WorkerError,
@@ -16,36 +17,16 @@ pub(super) fn start<M: BatchModel>(
     model: M,
     limits: BatchLimits,
 ) -> Result<Engine<M>, WorkerError> {
-    start_copies(manifest, vec![model], limits)
+    Engine::start(&manifest.id, vec![model], limits).map_err(WorkerError::Thread)
 }
 
-/// Starts the engine of a model that is loaded several times.
-pub(super) fn start_copies<M: BatchModel>(
-    manifest: &Manifest,
-    copies: Vec<M>,
-    limits: BatchLimits,
-) -> Result<Engine<M>, WorkerError> {
-    tracing::info!(model = %manifest.id, operation = %manifest.operation, copies = copies.len(), "model loaded");
-    Engine::start(&manifest.id, copies, limits).map_err(WorkerError::Thread)
-}
-
-/// What `load` makes of the model that serves an operation, for each language. A model that serves several languages is
-/// loaded once.
-pub(super) fn by_language<E: Clone>(
+/// The model that serves an operation, for each language. Languages may have the same model.
+pub(super) fn by_language<T>(
     registry: &Registry,
     operation: &str,
-    load: impl Fn(&Manifest) -> Result<E, WorkerError>,
-) -> Result<HashMap<Language, E>, WorkerError> {
-    let mut loaded: HashMap<&str, E> = HashMap::new();
-    let mut by_language = HashMap::new();
-    for language in Language::ALL {
-        let manifest = registry.serving(operation, Some(language.code()))?;
-        let engine = match loaded.get(manifest.id.as_str()) {
-            Some(engine) => engine.clone(),
-            None => load(manifest)?,
-        };
-        loaded.insert(&manifest.id, engine.clone());
-        by_language.insert(language, engine);
-    }
-    Ok(by_language)
+    model: impl Fn(&Manifest) -> Result<Arc<LazyModel<T>>, WorkerError>,
+) -> Result<HashMap<Language, Arc<LazyModel<T>>>, WorkerError> {
+    let of_language =
+        |language: Language| Ok((language, model(registry.serving(operation, Some(language.code()))?)?));
+    Language::ALL.into_iter().map(of_language).collect()
 }

@@ -4,13 +4,16 @@ use std::io;
 
 use akhar_inference::handwriting::PictureError;
 
-use crate::engine::EngineError;
+use crate::{engine::EngineError, error::WorkerError};
 
 /// The reason why an attempt has no outcome.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OperationError {
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// A model that a job first needs cannot be loaded.
+    #[error(transparent)]
+    Model(#[from] WorkerError),
     #[error(transparent)]
     Picture(#[from] PictureError),
     #[error("the job has no upload")]

@@ -4,16 +4,21 @@
 use std::{sync::Arc, time::Instant};
 
 use akhar_inference::{
-    Registry, Runtime, RuntimeError,
+    Manifest, Registry, Runtime, RuntimeError,
     handwriting::{Glyphs, Hand, Ink, Page, PictureError, Shape, Text, Writer, lay_out, png, svg},
 };
 use akhar_jobs::{self as jobs, JobId, Operation, Outcome, Picture, StrokeColor, Timing};
 use akhar_platform::{blocking::blocking, config::Config, telemetry::traces};
 use tokio::sync::Semaphore;
 
-use super::{engines, error::OperationError, timing::micros};
+use super::{
+    engines,
+    error::OperationError,
+    lazy_model::{LazyModel, LazyModels},
+    timing::micros,
+};
 use crate::{
-    engine::{BatchLimits, BatchModel, Engine},
+    engine::{BatchLimits, BatchModel, Engine, RunningModel},
     error::WorkerError,
     fair_queue::{Requester, Turn},
 };
@@ -21,12 +26,17 @@ use crate::{
 /// One text in a run: the model takes one style vector for each run.
 const BATCHES: BatchLimits = BatchLimits { max_inputs: 1, max_cost: u64::MAX };
 
-/// The engine of the handwriting model, and the limit on concurrent rendering.
+/// The handwriting model, and the limit on concurrent rendering.
 pub(crate) struct HandwritingOperation {
-    pub(super) writer: Engine<Writer>,
-    glyphs: Arc<Glyphs>,
+    pub(super) writer: Arc<LazyModel<WriterEngine>>,
     /// Limits how many sheets are laid out and rendered at the same time: one for each CPU core.
     render_permits: Arc<Semaphore>,
+}
+
+/// The engine of the handwriting model, and the glyphs that it can write.
+pub(crate) struct WriterEngine {
+    engine: Engine<Writer>,
+    glyphs: Glyphs,
 }
 
 impl BatchModel for Writer {
@@ -38,15 +48,31 @@ impl BatchModel for Writer {
     }
 }
 
-impl HandwritingOperation {
-    /// Loads the model and warms it up. Blocks the thread.
-    pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
-        let manifest = registry.serving(Operation::HandwritingGenerator.name(), None)?;
+impl RunningModel for WriterEngine {
+    fn name(&self) -> &str {
+        self.engine.name()
+    }
+
+    fn is_stuck_since(&self, time: Instant) -> bool {
+        self.engine.is_stuck_since(time)
+    }
+}
+
+impl WriterEngine {
+    fn load(runtime: &Runtime, manifest: &Manifest, config: &Config) -> Result<Self, WorkerError> {
         let writer = Writer::load(runtime, manifest, config.inference_threads.get())?;
-        let glyphs = Arc::new(writer.glyphs().clone());
-        let writer = engines::start(manifest, writer, BATCHES)?;
+        let glyphs = writer.glyphs().clone();
+        Ok(Self { engine: engines::start(manifest, writer, BATCHES)?, glyphs })
+    }
+}
+
+impl HandwritingOperation {
+    /// Finds the model. Blocks the thread.
+    pub(crate) fn open(models: &LazyModels, registry: &Registry) -> Result<Self, WorkerError> {
+        let manifest = registry.serving(Operation::HandwritingGenerator.name(), None)?;
+        let writer = models.of(registry, manifest, WriterEngine::load)?;
         let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Ok(Self { writer, glyphs, render_permits: Arc::new(Semaphore::new(n_cores)) })
+        Ok(Self { writer, render_permits: Arc::new(Semaphore::new(n_cores)) })
     }
 
     /// Writes the text. The handwriting style is made from the request's seed or else from the job's id, so a repeated
@@ -57,13 +83,14 @@ impl HandwritingOperation {
         job: JobId,
         parameters: &jobs::HandwritingParameters,
     ) -> Result<(Outcome, Timing), OperationError> {
+        let WriterEngine { engine, glyphs } = self.writer.get().await?;
         let started = Instant::now();
-        let text = Text::read(parameters.text.as_str(), &self.glyphs);
+        let text = Text::read(parameters.text.as_str(), glyphs);
         let hand = Hand::new(parameters.seed.map_or(job.0.as_u64_pair().1, u64::from));
         let decode_us = micros(started.elapsed());
         let glyphs = text.glyphs();
         let turn = Turn { requester, cost: u64::try_from(glyphs.len()).unwrap_or(u64::MAX) };
-        let shaped = self.writer.infer(turn, (glyphs, hand)).await?;
+        let shaped = engine.infer(turn, (glyphs, hand)).await?;
         let drawing = Instant::now();
         let page = page(parameters);
         let picture = parameters.picture;

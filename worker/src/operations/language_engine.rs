@@ -16,11 +16,9 @@ use akhar_inference::{
 use akhar_jobs::{KeyTerm, Language, Timing};
 use akhar_platform::config::Config;
 
-use super::{
-    by_language::by_language, engines, error::OperationError, preparation::Preparing, timing::micros,
-};
+use super::{by_language::by_language, error::OperationError, preparation::Preparing, timing::micros};
 use crate::{
-    engine::{BatchLimits, BatchModel, Engine},
+    engine::{BatchLimits, BatchModel, Engine, RunningModel},
     error::WorkerError,
     fair_queue::Turn,
     low_priority,
@@ -46,19 +44,18 @@ impl SpeechInput {
 }
 
 /// One language's engine, what prepares its input, and how likely its transcripts are right. Several languages may
-/// share one engine.
-#[derive(Clone)]
-pub(super) struct LanguageEngine {
-    pub(super) engine: Arc<Engine<Recogniser>>,
+/// share one.
+pub(crate) struct LanguageEngine {
+    engine: Engine<Recogniser>,
     front_end: Arc<dyn FrontEnd>,
     pub(super) clock: Clock,
     pub(super) confidence: Option<Confidence>,
     /// The letters that key terms may have.
-    alphabet: Arc<HashSet<char>>,
+    alphabet: HashSet<char>,
 }
 
 /// A model of any layout.
-pub(super) struct Recogniser(Box<dyn SpeechModel>);
+struct Recogniser(Box<dyn SpeechModel>);
 
 impl BatchModel for Recogniser {
     type Input = SpeechInput;
@@ -96,19 +93,31 @@ impl Recognising {
     }
 }
 
+impl RunningModel for LanguageEngine {
+    fn name(&self) -> &str {
+        self.engine.name()
+    }
+
+    fn is_stuck_since(&self, time: Instant) -> bool {
+        self.engine.is_stuck_since(time)
+    }
+}
+
 impl LanguageEngine {
     /// Loads the model and warms it up. Blocks the thread.
     pub(super) fn load(runtime: &Runtime, manifest: &Manifest, config: &Config) -> Result<Self, WorkerError> {
-        let load = || speech::load(runtime, manifest, config.inference_threads.get());
-        let model = load()?;
-        let (front_end, clock) = (model.front_end(), model.clock());
-        let alphabet = Arc::new(model.alphabet());
-        let mut copies = vec![Recogniser(model)];
-        for _ in 1..config.speech_copies().get() {
-            copies.push(Recogniser(load()?));
-        }
-        let engine = Arc::new(engines::start_copies(manifest, copies, BATCHES)?);
-        Ok(Self { engine, front_end, clock, confidence: manifest.confidence, alphabet })
+        low_priority::run("loads", || {
+            let load = || speech::load(runtime, manifest, config.inference_threads.get());
+            let model = load()?;
+            let (front_end, clock, alphabet) = (model.front_end(), model.clock(), model.alphabet());
+            let mut copies = vec![Recogniser(model)];
+            for _ in 1..config.speech_copies().get() {
+                copies.push(Recogniser(load()?));
+            }
+            let engine = Engine::start(&manifest.id, copies, BATCHES).map_err(WorkerError::Thread)?;
+            Ok(Self { engine, front_end, clock, confidence: manifest.confidence, alphabet })
+        })
+        .map_err(WorkerError::Thread)?
     }
 
     /// How the input of the model is prepared.

@@ -1,6 +1,6 @@
 //! Runs a claimed job and returns its outcome, with the time that decoding and inference took.
 //!
-//! Each operation has one file, which loads the operation's models and runs its jobs. `pipeline` holds all of
+//! Each operation has one file, which finds the operation's models and runs its jobs. `pipeline` holds all of
 //! the operations.
 
 mod by_language;
@@ -10,6 +10,7 @@ mod error;
 mod handwriting;
 mod interleaving;
 mod language_engine;
+mod lazy_model;
 mod pipeline;
 mod preparation;
 mod progress;
@@ -22,6 +23,7 @@ mod utterance;
 pub(crate) mod written;
 
 pub(crate) use error::OperationError;
+pub(crate) use lazy_model::LazyModels;
 pub(crate) use pipeline::Pipeline;
 pub(crate) use progress::{Progress, goes_on};
 pub use recognition::classifier_input;

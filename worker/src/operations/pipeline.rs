@@ -1,16 +1,16 @@
-//! The pipeline holds every operation with its models loaded, and passes each job to the operation that its
-//! parameters name.
+//! The pipeline holds every operation with its models, and passes each job to the operation that its parameters
+//! name.
 
 use std::time::Instant;
 
-use akhar_inference::{Registry, Runtime};
+use akhar_inference::Registry;
 use akhar_jobs::{JobId, Language, Operation, Outcome, Parameters, Timing};
-use akhar_platform::config::Config;
 use tokio::sync::watch;
 
 use super::{
     error::OperationError,
     handwriting::HandwritingOperation,
+    lazy_model::LazyModels,
     progress::Progress,
     recognition::RecognitionOperation,
     speech::{SpeechJob, SpeechOperation},
@@ -24,10 +24,9 @@ use crate::{
     engine::RunningModel,
     error::WorkerError,
     fair_queue::Requester,
-    low_priority,
 };
 
-/// All operations with their models loaded.
+/// All operations with their models.
 pub(crate) struct Pipeline {
     letters: RecognitionOperation,
     digits: RecognitionOperation,
@@ -36,25 +35,19 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Loads the models of every operation and warms them up. Blocks the thread.
-    pub(crate) fn load(
-        runtime: &Runtime,
+    /// Finds the models of every operation, and loads those of letters and digits. Blocks the thread.
+    pub(crate) fn open(
+        models: &LazyModels,
         registry: &Registry,
-        config: &Config,
         turns: DecodingTurns,
     ) -> Result<Self, WorkerError> {
         let images = ImageDecoding::new(MAX_PIXELS);
-        let recognition = |operation: Operation| {
-            RecognitionOperation::load(operation, runtime, registry, images.clone(), config)
-        };
+        let recognition = |operation| RecognitionOperation::load(operation, models, registry, images.clone());
         Ok(Self {
             letters: recognition(Operation::AlphabetRecognition)?,
             digits: recognition(Operation::DigitRecognition)?,
-            handwriting: HandwritingOperation::load(runtime, registry, config)?,
-            speech: low_priority::run("loads speech", || {
-                SpeechOperation::load(runtime, registry, config, turns)
-            })
-            .map_err(WorkerError::Thread)??,
+            handwriting: HandwritingOperation::open(models, registry)?,
+            speech: SpeechOperation::open(models, registry, turns)?,
         })
     }
 
@@ -77,9 +70,9 @@ impl Pipeline {
 
     fn engine(&self, parameters: &Parameters) -> Option<&dyn RunningModel> {
         match parameters {
-            Parameters::AlphabetRecognition { .. } => Some(&self.letters.engine),
-            Parameters::DigitRecognition { .. } => Some(&self.digits.engine),
-            Parameters::HandwritingGenerator(_) => Some(&self.handwriting.writer),
+            Parameters::AlphabetRecognition { .. } => Some(&*self.letters.engine),
+            Parameters::DigitRecognition { .. } => Some(&*self.digits.engine),
+            Parameters::HandwritingGenerator(_) => Some(&*self.handwriting.writer),
             Parameters::SpeechRecognition(parameters) => self.speech.engine(parameters.lang),
         }
     }

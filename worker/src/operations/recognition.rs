@@ -1,13 +1,18 @@
 //! Letter and digit recognition jobs: from a picture of one character to its likeliest labels.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
-use akhar_inference::{Classifier, Registry, Runtime, RuntimeError, Score, ink};
+use akhar_inference::{Classifier, Manifest, Registry, Runtime, RuntimeError, Score, ink};
 use akhar_jobs::{Operation, Outcome, Prediction, Timing, TopK, Upload};
 use akhar_platform::{config::Config, telemetry::traces};
 use tracing::Instrument as _;
 
-use super::{engines, error::OperationError, timing::micros};
+use super::{
+    engines,
+    error::OperationError,
+    lazy_model::{LazyModel, LazyModels},
+    timing::micros,
+};
 use crate::{
     decode::{
         image::{DecodedImage, ImageDecoding, Pixels},
@@ -23,7 +28,7 @@ const BATCHES: BatchLimits = BatchLimits { max_inputs: 16, max_cost: u64::MAX };
 
 /// One classifier's engine, and the decoder of its pictures.
 pub(crate) struct RecognitionOperation {
-    pub(super) engine: Engine<Classifier>,
+    pub(super) engine: Arc<LazyModel<Engine<Classifier>>>,
     images: ImageDecoding,
 }
 
@@ -39,14 +44,14 @@ impl RecognitionOperation {
     /// Loads the model that serves `operation` and warms it up. Blocks the thread.
     pub(crate) fn load(
         operation: Operation,
-        runtime: &Runtime,
+        models: &LazyModels,
         registry: &Registry,
         images: ImageDecoding,
-        config: &Config,
     ) -> Result<Self, WorkerError> {
-        let manifest = registry.serving(operation.name(), None)?;
-        let classifier = Classifier::load(runtime, manifest, config.inference_threads.get())?;
-        Ok(Self { engine: engines::start(manifest, classifier, BATCHES)?, images })
+        let engine = models.of(registry, registry.serving(operation.name(), None)?, engine)?;
+        // It is small, and its callers wait the shortest time.
+        engine.loaded()?;
+        Ok(Self { engine, images })
     }
 
     /// Returns the `top_k` likeliest labels of the character in the picture. A picture that cannot be decoded
@@ -70,13 +75,22 @@ impl RecognitionOperation {
             }
             Err(undecodable) => return Ok((undecodable.into(), Timing { decode_us, infer_us: 0 })),
         };
-        let answer = self.engine.infer(Turn { requester, cost: 1 }, features).await?;
+        let answer = self.engine.get().await?.infer(Turn { requester, cost: 1 }, features).await?;
         let best = answer.output.into_iter().take(top_k.get().into());
         let predictions =
             best.map(|s| Prediction { label: s.label.as_ref().to_owned(), score: s.score }).collect();
         let timing = Timing { decode_us, infer_us: micros(answer.took) };
         Ok((Outcome::Predictions { predictions }, timing))
     }
+}
+
+fn engine(
+    runtime: &Runtime,
+    manifest: &Manifest,
+    config: &Config,
+) -> Result<Engine<Classifier>, WorkerError> {
+    let classifier = Classifier::load(runtime, manifest, config.inference_threads.get())?;
+    engines::start(manifest, classifier, BATCHES)
 }
 
 /// A classifier's input for a decoded picture, as [`ink::features`] computes it. `None` if the picture has no

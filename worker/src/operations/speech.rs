@@ -8,15 +8,15 @@ use std::{
     collections::{HashMap, VecDeque},
     mem,
     ops::Range,
+    sync::Arc,
     time::Duration,
 };
 
 use akhar_inference::{
-    Confidence, KeyTerms, Manifest, Registry, Runtime,
+    Confidence, KeyTerms, Registry,
     speech::{Evidence, Joiner, Segmenter, TimedText, Transcript, divided, segments, text, unlikely_parts},
 };
 use akhar_jobs::{self as jobs, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing};
-use akhar_platform::config::Config;
 use futures::future::try_join_all;
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -27,6 +27,7 @@ use super::{
     error::OperationError,
     interleaving::Interleaving,
     language_engine::{LanguageEngine, Recognising, SpeechInput, cost},
+    lazy_model::{LazyModel, LazyModels},
     preparation::{Last, Prepared, Preparing, Track, prepare},
     progress::{Progress, goes_on},
     shown::{Shown, thousandths},
@@ -42,14 +43,14 @@ use crate::{
         undecodable::Undecodable,
     },
     decoding::DecodingTurns,
-    engine::{EngineError, RunningModel},
+    engine::RunningModel,
     error::WorkerError,
     fair_queue::{Requester, Turn},
 };
 
-/// The engines of all languages, and the translators.
+/// The models of all languages, and the translators.
 pub(crate) struct SpeechOperation {
-    engines: HashMap<Language, LanguageEngine>,
+    engines: HashMap<Language, Arc<LazyModel<LanguageEngine>>>,
     translators: Translators,
     punctuation: Punctuation,
     turns: DecodingTurns,
@@ -83,25 +84,24 @@ struct Reading<'a> {
 }
 
 impl SpeechOperation {
-    /// Loads a model for every language and warms it up. Blocks the thread. The threads of the models have this
-    /// thread's priority.
-    pub(crate) fn load(
-        runtime: &Runtime,
+    /// Finds the model for every language. Blocks the thread.
+    pub(crate) fn open(
+        models: &LazyModels,
         registry: &Registry,
-        config: &Config,
         turns: DecodingTurns,
     ) -> Result<Self, WorkerError> {
         let operation = Operation::SpeechRecognition.name();
-        let load = |manifest: &Manifest| LanguageEngine::load(runtime, manifest, config);
-        let engines = engines::by_language(registry, operation, load)?;
-        let translators = Translators::load(runtime, registry, config)?;
-        let punctuation = Punctuation::load(runtime, registry, config)?;
+        let engines = engines::by_language(registry, operation, |manifest| {
+            models.of(registry, manifest, LanguageEngine::load)
+        })?;
+        let translators = Translators::open(models, registry)?;
+        let punctuation = Punctuation::open(models, registry)?;
         Ok(Self { engines, translators, punctuation, turns })
     }
 
     /// The engine of the model for this language.
     pub(super) fn engine(&self, language: Language) -> Option<&dyn RunningModel> {
-        Some(&*self.engines.get(&language)?.engine)
+        Some(&**self.engines.get(&language)?)
     }
 
     /// Transcribes a recording, and translates the transcript on request.
@@ -136,7 +136,7 @@ impl SpeechOperation {
         let parameters = &jobs::SpeechParameters { lang, ..job.parameters.clone() };
         let job = SpeechJob { parameters, ..job };
         let engine = self.engines.get(&parameters.lang);
-        let engine = engine.ok_or(OperationError::NoModel(parameters.lang.code()))?;
+        let engine = engine.ok_or(OperationError::NoModel(parameters.lang.code()))?.get().await?;
         let (terms, without_effect) = engine.terms(&parameters.keyterms);
         let is_split = parameters.channels == jobs::Channels::Split;
         // The language is that of all channels, so what was recognised is the text of none.
@@ -267,7 +267,7 @@ impl SpeechOperation {
         &SpeechJob { requester, parameters, progress }: &SpeechJob<'_>,
         model: Option<Confidence>,
         Recognised { utterances, seconds, mut warnings, .. }: Recognised,
-    ) -> Result<(Outcome, Duration), EngineError> {
+    ) -> Result<(Outcome, Duration), OperationError> {
         let shown = Shown::new(parameters, model);
         let said: Vec<TimedText> = utterances.iter().map(|u| u.segment.clone()).collect();
         let unlikely = unlikely_parts(&said, |_, s| model.is_some_and(|c| s.evidence.is_low(&c)));
@@ -335,7 +335,7 @@ async fn finished(
     words: &[TimedText],
     writer: Option<&mut Writer>,
     spent: &mut Recognising,
-) -> Result<Vec<TimedText>, EngineError> {
+) -> Result<Vec<TimedText>, OperationError> {
     let Some(writer) = writer else {
         return Ok(waiting.drain(..).map(|(_, segment)| segment).collect());
     };

@@ -3,18 +3,24 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use akhar_inference::{
-    Registry, Runtime,
+    Manifest, Registry, Runtime,
     seq2seq::{Translation, Translator},
 };
 use akhar_jobs::Language;
 use akhar_platform::config::Config;
 use futures::future::try_join_all;
 
-use super::{by_language::by_language, engines};
+use super::{
+    by_language::by_language,
+    engines,
+    error::OperationError,
+    lazy_model::{LazyModel, LazyModels},
+};
 use crate::{
     engine::{BatchLimits, BatchModel, Engine, EngineError},
     error::WorkerError,
     fair_queue::{Requester, Turn},
+    low_priority,
 };
 
 /// The operation name of translation models in manifests. Callers cannot request it on its own: it is a part
@@ -28,7 +34,7 @@ const BATCHES: BatchLimits = BatchLimits { max_inputs: MAX_BATCH, max_cost: u64:
 
 /// One translator for each source language.
 pub(crate) struct Translators {
-    by_source: HashMap<Language, Arc<Engine<Translator>>>,
+    by_source: HashMap<Language, Arc<LazyModel<Engine<Translator>>>>,
 }
 
 /// A text to translate.
@@ -53,12 +59,10 @@ impl BatchModel for Translator {
 }
 
 impl Translators {
-    /// Loads a translator for every source language and warms it up. Blocks the thread.
-    pub(crate) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
-        let by_source = engines::by_language(registry, OPERATION, |manifest| {
-            let model = Translator::load(runtime, manifest, config.inference_threads.get())?;
-            Ok(Arc::new(engines::start(manifest, model, BATCHES)?))
-        })?;
+    /// Finds the translator for every source language. Blocks the thread.
+    pub(crate) fn open(models: &LazyModels, registry: &Registry) -> Result<Self, WorkerError> {
+        let by_source =
+            engines::by_language(registry, OPERATION, |manifest| models.of(registry, manifest, engine))?;
         Ok(Self { by_source })
     }
 
@@ -71,8 +75,8 @@ impl Translators {
         texts: Vec<String>,
         from: Language,
         step: impl Fn(),
-    ) -> Result<(Vec<Translation>, Duration), EngineError> {
-        let engine = self.by_source.get(&from).ok_or(EngineError::Gone)?;
+    ) -> Result<(Vec<Translation>, Duration), OperationError> {
+        let engine = self.by_source.get(&from).ok_or(EngineError::Gone)?.get().await?;
         let mut translations = Vec::with_capacity(texts.len());
         let mut took = Duration::ZERO;
         for batch in texts.chunks(MAX_BATCH) {
@@ -88,4 +92,16 @@ impl Translators {
         }
         Ok((translations, took))
     }
+}
+
+fn engine(
+    runtime: &Runtime,
+    manifest: &Manifest,
+    config: &Config,
+) -> Result<Engine<Translator>, WorkerError> {
+    low_priority::run("loads", || {
+        let model = Translator::load(runtime, manifest, config.inference_threads.get())?;
+        engines::start(manifest, model, BATCHES)
+    })
+    .map_err(WorkerError::Thread)?
 }

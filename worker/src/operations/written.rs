@@ -4,18 +4,23 @@
 use std::{ops::Range, sync::Arc, time::Duration};
 
 use akhar_inference::{
-    Registry, Runtime,
+    Manifest, Registry, Runtime,
     punctuation::{CONTEXT, Mark, SpokenWord, Tagger},
     speech::{self, TimedText, WrittenForm, divided, text},
 };
 use akhar_jobs::{Digits, Language};
 use akhar_platform::config::Config;
 
-use super::engines;
+use super::{
+    engines,
+    error::OperationError,
+    lazy_model::{LazyModel, LazyModels},
+};
 use crate::{
-    engine::{BatchLimits, BatchModel, Engine, EngineError},
+    engine::{BatchLimits, BatchModel, Engine},
     error::WorkerError,
     fair_queue::{Requester, Turn},
+    low_priority,
 };
 
 /// The operation name of taggers in manifests. Callers cannot request it on its own: it is a part of speech jobs.
@@ -30,7 +35,7 @@ const FEWEST_WORDS: usize = 3;
 const MARKS: [char; 5] = ['।', '.', ',', '?', '!'];
 
 /// The model that finds marks.
-pub(super) struct Punctuation(Arc<Engine<Tagger>>);
+pub(super) struct Punctuation(Arc<LazyModel<Engine<Tagger>>>);
 
 impl BatchModel for Tagger {
     type Input = Vec<SpokenWord>;
@@ -41,11 +46,9 @@ impl BatchModel for Tagger {
 }
 
 impl Punctuation {
-    /// Loads the model and warms it up. Blocks the thread.
-    pub(super) fn load(runtime: &Runtime, registry: &Registry, config: &Config) -> Result<Self, WorkerError> {
-        let manifest = registry.serving(OPERATION, None)?;
-        let model = Tagger::load(runtime, manifest, config.inference_threads.get())?;
-        Ok(Self(Arc::new(engines::start(manifest, model, BATCHES)?)))
+    /// Finds the model. Blocks the thread.
+    pub(super) fn open(models: &LazyModels, registry: &Registry) -> Result<Self, WorkerError> {
+        Ok(Self(models.of(registry, registry.serving(OPERATION, None)?, engine)?))
     }
 
     /// Writes a recording of an account. The models of English write marks themselves.
@@ -64,10 +67,18 @@ impl Punctuation {
     }
 }
 
+fn engine(runtime: &Runtime, manifest: &Manifest, config: &Config) -> Result<Engine<Tagger>, WorkerError> {
+    low_priority::run("loads", || {
+        let model = Tagger::load(runtime, manifest, config.inference_threads.get())?;
+        engines::start(manifest, model, BATCHES)
+    })
+    .map_err(WorkerError::Thread)?
+}
+
 /// Writes one recording.
 pub(super) struct Writer {
     form: WrittenForm,
-    tagger: Option<Arc<Engine<Tagger>>>,
+    tagger: Option<Arc<LazyModel<Engine<Tagger>>>>,
     requester: Requester,
     /// What stands behind each of the first words.
     marks: Vec<Mark>,
@@ -76,7 +87,11 @@ pub(super) struct Writer {
 impl Writer {
     /// Finds the marks behind further words: of those that no later word can change, or at the end of the recording of all.
     /// `words` are all words so far. Returns how long the model took.
-    pub(super) async fn read(&mut self, words: &[TimedText], is_end: bool) -> Result<Duration, EngineError> {
+    pub(super) async fn read(
+        &mut self,
+        words: &[TimedText],
+        is_end: bool,
+    ) -> Result<Duration, OperationError> {
         let mut took = Duration::ZERO;
         let Some(tagger) = &self.tagger else { return Ok(took) };
         if is_end && words.len() < FEWEST_WORDS {
@@ -93,7 +108,7 @@ impl Writer {
                 pause_s: words.get(nth + 1).map(|next| next.start - words[nth].end),
             });
             let turn = Turn { requester: self.requester, cost: MAX_WORDS as u64 };
-            let answer = tagger.infer(turn, spoken.collect()).await?;
+            let answer = tagger.get().await?.infer(turn, spoken.collect()).await?;
             took += answer.took;
             self.marks.extend(&answer.output[first - around.start..end - around.start]);
         }
