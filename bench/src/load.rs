@@ -7,8 +7,10 @@ use akhar_tests::{
     figures::{Row, count, median, number, response_times},
     images::fixture_of,
     load::{Sample, closed_loop, measure, n_good, statuses},
+    speech::{RATE, recording, wav},
 };
 use reqwest::RequestBuilder;
+use serde_json::json;
 
 use crate::{cpu::CpuMeter, machine::Machine, report::Report, targets};
 
@@ -107,25 +109,45 @@ pub(crate) async fn load(machine: Machine, seconds: u64, numbers_of_clients: &[u
     report
 }
 
-/// Measures the memory of the api and the worker, which serve metrics.
+/// Measures the memory of the api and the worker, which serve metrics: when the worker is ready, when it has used each bundled
+/// model, after long recordings, and after load.
 pub(crate) async fn memory(machine: Machine, seconds: u64) -> Report {
     let about = format!("resident memory; load is 32 closed-loop clients for {seconds} s");
     let mut report = Report::new(machine, "memory", about);
     report.machine.rest().await;
     let cluster = Cluster::own();
     let (stack, request) = warm(Stack::with().on(&cluster).with_metrics()).await;
-    for when in ["warm", "after load"] {
+    let mut rows = |when: &str| {
         for (what, process) in [("api", &stack.api), ("worker", &stack.workers[0])] {
             let (now, peak) = process.memory_mib();
             report.row(&format!("{what}, {when}"), vec![("rss_mib", now), ("peak_mib", peak)]);
             if what == "worker" {
-                let what = format!("resident memory of a worker with all models, {when}");
+                let what = format!("resident memory of a worker, {when}");
                 report.figure(what, "MiB", now, None, targets::MEMORY_OF_A_WORKER);
             }
         }
-        if when == "warm" {
-            for_seconds(&request, 32, seconds).await;
+    };
+    rows("warm");
+    let text = json!({"text": "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"});
+    let written = stack.request("POST", "/v1/models/handwriting-generator").json(&text);
+    assert!(measure(&written).await.is_good(), "handwriting failed");
+    let recordings = [("pa", "pa-two-sentences.wav"), ("en", "en-weather.wav")];
+    let transcribe = async |seconds: usize| {
+        for (lang, name) in recordings {
+            let sound = recording(name).samples().into_iter().cycle().take(seconds * RATE);
+            let form = Form::upload_and(&wav(&sound.collect::<Vec<_>>()), "lang", lang)
+                .text("with-translation", "true")
+                .text("format", "written");
+            assert!(measure(&stack.post("speech-recognition", &form)).await.is_good(), "no transcription");
         }
-    }
+        // What is freed goes back to the system within a second.
+        tokio::time::sleep(Duration::from_secs(3)).await;
+    };
+    transcribe(5).await;
+    rows("all models used");
+    transcribe(60).await;
+    rows("after recordings of a minute");
+    for_seconds(&request, 32, seconds).await;
+    rows("after load");
     report
 }

@@ -46,7 +46,8 @@ use tokio::runtime::Handle;
 
 use failure::Failure;
 
-/// The allocator of all processes. It returns memory to the system after load.
+/// The allocator of all processes. It returns memory to the system after load. Its feature `unprefixed_malloc_on_supported_platforms`
+/// makes ONNX Runtime use it too, whose tensors glibc would keep.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

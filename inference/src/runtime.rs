@@ -6,11 +6,15 @@ use std::path::{Path, PathBuf};
 use ort::{
     environment::Environment,
     ep::CUDA,
-    session::{Session as OrtSession, SessionInputValue, builder::GraphOptimizationLevel},
+    session::{RunOptions, Session as OrtSession, SessionInputValue, builder::GraphOptimizationLevel},
     value::{DynValue, Tensor as OwnedTensor, TensorElementType, TensorRef, ValueType},
 };
 
 use crate::{cast::dimension, manifest::Graph};
+
+/// The key of a run's option with which the memory of its intermediate tensors is freed after it. Otherwise a session keeps as
+/// much as its largest input needed.
+const SHRINKAGE: &str = "memory.enable_memory_arena_shrinkage";
 
 /// The reason why ONNX Runtime cannot be loaded, or a model cannot be loaded or run.
 #[derive(Debug, thiserror::Error)]
@@ -108,20 +112,28 @@ impl Runtime {
             let mut builder = builder
                 .with_optimization_level(GraphOptimizationLevel::All)?
                 .with_intra_threads(n_threads)?
-                .with_inter_threads(1)?;
+                .with_inter_threads(1)?
+                // Inputs have many lengths, and a pattern of allocations would be kept for each.
+                .with_memory_pattern(false)?;
             match graph {
                 Graph::Whole(bytes) => builder.commit_from_memory(&bytes),
                 Graph::WithoutWeights(path) => builder.commit_from_file(path),
             }
         };
-        let session = open().map_err(|source| RuntimeError::Load { model: id.to_owned(), source })?;
-        Ok(Session { session, id: id.to_owned() })
+        let failed = |source| RuntimeError::Load { model: id.to_owned(), source };
+        let loaded = open().map_err(failed)?;
+        let mut options = RunOptions::new().map_err(failed)?;
+        if self.provider == ExecutionProvider::Cpu {
+            options.set(SHRINKAGE, "cpu:0").map_err(failed)?;
+        }
+        Ok(Session { loaded, options, id: id.to_owned() })
     }
 }
 
 /// A loaded model.
 pub(crate) struct Session {
-    session: OrtSession,
+    loaded: OrtSession,
+    options: RunOptions,
     id: String,
 }
 
@@ -153,7 +165,7 @@ impl Session {
 
     /// The last dimension of one of the model's inputs.
     pub(crate) fn width_of(&self, input: &str) -> Result<usize, RuntimeError> {
-        let outlet = self.session.inputs().iter().find(|i| i.name() == input);
+        let outlet = self.loaded.inputs().iter().find(|i| i.name() == input);
         let width = outlet.and_then(|i| match i.dtype() {
             ValueType::Tensor { shape, .. } => shape.last().and_then(|n| usize::try_from(*n).ok()),
             _ => None,
@@ -166,7 +178,7 @@ impl Session {
     /// The shape of one of the model's inputs, with -1 for dimensions that are not fixed. `None` if the model
     /// has no such input.
     pub(crate) fn input(&self, name: &str) -> Option<Vec<i64>> {
-        let outlet = self.session.inputs().iter().find(|i| i.name() == name)?;
+        let outlet = self.loaded.inputs().iter().find(|i| i.name() == name)?;
         match outlet.dtype() {
             ValueType::Tensor { shape, .. } => Some(shape.to_vec()),
             _ => None,
@@ -196,7 +208,7 @@ impl Session {
         let failed = |source| RuntimeError::Run { model: id.clone(), source };
         let values = inputs.into_iter().map(|(name, tensor)| Ok((name, tensor.value()?)));
         let values = values.collect::<ort::Result<Vec<_>>>().map_err(failed)?;
-        let mut answers = self.session.run(values).map_err(failed)?;
+        let mut answers = self.loaded.run_with_options(values, &self.options).map_err(failed)?;
         let retained = outputs.iter().map(AsRef::as_ref).map(|name| {
             let missing = || RuntimeError::Layout {
                 model: id.clone(),

@@ -18,7 +18,7 @@ use crate::{TIMEOUT, binary, until};
 
 /// The most memory that a process of this name may have resident, MiB. The worker's has all bundled models. A process of a test
 /// must stay below it, whatever the test sends.
-const MAX_MEMORY_MIB: [(&str, f64); 2] = [("api", 300.0), ("worker", 600.0)];
+const MAX_MEMORY_MIB: [(&str, f64); 2] = [("api", 300.0), ("worker", 500.0)];
 
 /// A running process. It is killed when the value is dropped. If its test fails, its log is printed.
 #[derive(Debug)]
