@@ -109,3 +109,84 @@ pub fn classifier_input(upload: &Upload) -> Option<Vec<f32>> {
         Ok(DecodedImage::Large(_)) | Err(_) => None,
     }
 }
+
+#[cfg(test)]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "features are from 0 to 1, and sides are small"
+)]
+mod tests {
+    use std::path::PathBuf;
+
+    use akhar_jobs::MediaType;
+    use image::{DynamicImage, GrayImage, RgbImage, imageops::FilterType};
+
+    use super::*;
+
+    /// The side of the square of features.
+    const SIDE: u32 = ink::SIDE as u32;
+
+    fn fixtures(path: &str) -> PathBuf {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures").join(path)
+    }
+
+    /// The decoded pictures of characters, by name.
+    fn pictures() -> Vec<(String, RgbImage)> {
+        let files = std::fs::read_dir(fixtures("images")).unwrap().map(|file| file.unwrap().path());
+        let mut files: Vec<PathBuf> =
+            files.filter(|path| path.extension().is_some_and(|e| e == "png" || e == "jpg")).collect();
+        files.sort();
+        let picture = |path: PathBuf| {
+            let is_png = path.extension().is_some_and(|e| e == "png");
+            let media_type = if is_png { MediaType::Png } else { MediaType::Jpeg };
+            let upload = Upload { media_type, bytes: std::fs::read(&path).unwrap().into() };
+            match ImageDecoding::new(u64::MAX).decode_small(&upload).unwrap() {
+                DecodedImage::Pixels(Pixels::Rgb(picture)) => {
+                    (path.file_name().unwrap().to_string_lossy().into_owned(), picture)
+                }
+                other => panic!("{}: {other:?}", path.display()),
+            }
+        };
+        files.into_iter().map(picture).collect()
+    }
+
+    /// `features.png` has a row for each picture: the features of the picture, of the picture with sides of 64
+    /// and of 500 pixels, and of the picture in grey. The classifiers were trained on features from the program
+    /// that wrote it.
+    #[test]
+    fn features_are_those_on_which_the_classifiers_were_trained() {
+        /// In training, features have 256 steps. They may differ by one, and the file's are rounded by half a step.
+        const TOLERANCE: f32 = 1.5 / 255.0;
+        let expected = image::open(fixtures("ink/features.png")).unwrap().into_luma8();
+        let mut found = GrayImage::new(expected.width(), expected.height());
+        let mut different = Vec::new();
+        for ((name, picture), top) in pictures().into_iter().zip((0..).step_by(SIDE as usize)) {
+            let scaled = |side| image::imageops::resize(&picture, side, side, FilterType::Nearest);
+            let grey = DynamicImage::ImageRgb8(picture.clone()).into_luma8();
+            let (small, large) = (scaled(64), scaled(500));
+            let variants = [Pixels::Rgb(picture), Pixels::Rgb(small), Pixels::Rgb(large), Pixels::Grey(grey)];
+            for (pixels, left) in variants.iter().zip((0..).step_by(SIDE as usize)) {
+                let mut largest: f32 = 0.0;
+                for (value, at) in features(pixels).unwrap().into_iter().zip(0..) {
+                    let (x, y) = (left + at % SIDE, top + at / SIDE);
+                    largest = largest.max((value - f32::from(expected.get_pixel(x, y).0[0]) / 255.0).abs());
+                    found.put_pixel(x, y, image::Luma([(value * 255.0).round() as u8]));
+                }
+                if largest > TOLERANCE {
+                    different.push(format!("{name}, variant {}: {largest}", left / SIDE));
+                }
+            }
+        }
+        let path = std::env::temp_dir().join("features.png");
+        if !different.is_empty() {
+            found.save(&path).unwrap();
+        }
+        assert!(
+            different.is_empty(),
+            "the features have changed, and models are trained on them: train the models again, then take {} \
+             as tests/fixtures/ink/features.png. {different:?}",
+            path.display()
+        );
+    }
+}
