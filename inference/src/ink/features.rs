@@ -3,15 +3,12 @@
 
 use super::{
     frame,
-    mark::{self, NoInk},
+    mark::{self, Ink, NoInk},
     paper,
-    plane::{Area, Plane},
+    plane::{Area, MAX_SIDE},
     shrink,
     view::PixelView,
 };
-
-/// Longest side of the reduced image that the steps work on, pixels.
-const MAX_SIDE: usize = 128;
 
 /// A character whose longest side is below this share of [`MAX_SIDE`] gets a second pass at a larger scale.
 const SECOND_PASS_BELOW: f32 = 0.55;
@@ -24,42 +21,43 @@ const SECOND_PASS_BELOW: f32 = 0.55;
 pub fn features(image: PixelView<'_>) -> Result<Vec<f32>, NoInk> {
     let whole = Area { left: 0, top: 0, right: image.width, bottom: image.height };
     let found = find_ink(image, whole)?;
-    let reduced_side = found.plane.width.max(found.plane.height);
-    let is_small = (found.ink.longest() as f32) < SECOND_PASS_BELOW * MAX_SIDE as f32;
+    let reduced_side = found.width.max(found.height);
+    let is_small = (found.ink.area.longest() as f32) < SECOND_PASS_BELOW * MAX_SIDE as f32;
     if reduced_side < whole.longest() && is_small {
         let around = surroundings(&found, whole);
         if let Ok(closer) = find_ink(image, around) {
-            return Ok(frame::square(&closer.plane, closer.ink));
+            return Ok(frame::square(&closer.ink));
         }
     }
-    Ok(frame::square(&found.plane, found.ink))
+    Ok(frame::square(&found.ink))
 }
 
-/// The coverage of a part of the image at reduced size, and the ink's bounding box in it.
+/// The ink in a part of the image, and the size to which the part was reduced.
 struct Found {
-    plane: Plane,
-    ink: Area,
+    width: usize,
+    height: usize,
+    ink: Ink,
 }
 
 fn find_ink(image: PixelView<'_>, part: Area) -> Result<Found, NoInk> {
-    let contrast = paper::contrast(shrink::shrink(image, part, MAX_SIDE));
-    let (plane, ink) = mark::coverage(contrast)?;
-    Ok(Found { plane, ink })
+    let picture = shrink::shrink(image, part);
+    let ink = mark::ink(&paper::contrast(&picture))?;
+    Ok(Found { width: picture.width, height: picture.height, ink })
 }
 
 /// The ink's bounding box in pixels of the source, with a margin of 0.4 of its longest side.
 fn surroundings(found: &Found, whole: Area) -> Area {
-    let scale_x = whole.width() as f32 / found.plane.width as f32;
-    let scale_y = whole.height() as f32 / found.plane.height as f32;
-    let margin = 0.4 * found.ink.longest() as f32 + 2.0;
+    let scale_x = whole.width() as f32 / found.width as f32;
+    let scale_y = whole.height() as f32 / found.height as f32;
+    let margin = 0.4 * found.ink.area.longest() as f32 + 2.0;
     let low = |edge: usize, scale: f32| ((edge as f32 - margin).max(0.0) * scale) as usize;
     let high = |edge: usize, scale: f32, end: usize| {
         (((edge as f32 + margin) * scale).ceil() as usize).clamp(1, end)
     };
     Area {
-        left: low(found.ink.left, scale_x).min(whole.right - 1),
-        top: low(found.ink.top, scale_y).min(whole.bottom - 1),
-        right: high(found.ink.right, scale_x, whole.right),
-        bottom: high(found.ink.bottom, scale_y, whole.bottom),
+        left: low(found.ink.area.left, scale_x).min(whole.right - 1),
+        top: low(found.ink.area.top, scale_y).min(whole.bottom - 1),
+        right: high(found.ink.area.right, scale_x, whole.right),
+        bottom: high(found.ink.area.bottom, scale_y, whole.bottom),
     }
 }

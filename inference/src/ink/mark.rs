@@ -2,7 +2,7 @@
 
 use super::{
     paper::Contrast,
-    plane::{Area, Plane},
+    plane::{Area, Line, MAX_SIDE, Plane, sums},
 };
 
 /// The error of an image without a character: a blank page, or a single colour.
@@ -30,50 +30,82 @@ const WEAKER: f32 = 0.07;
 /// A line from edge to edge that is thinner than this share of the image is a ruled line of the paper.
 const RULE: f32 = 0.035;
 
-/// Computes the coverage of each pixel, 0.0 ..= 1.0, and the bounding box of the ink.
+/// The ink of a picture.
+pub(super) struct Ink {
+    /// Its bounding box in the reduced picture.
+    pub(super) area: Area,
+    /// The coverage of the pixels in the box, 0.0 ..= 1.0: column by column, each from the box's top.
+    pub(super) columns: Vec<Line<f32>>,
+}
+
+/// Finds the ink and computes its coverage.
 ///
 /// # Errors
 /// [`NoInk`] when nothing stands out from the paper, or only specks and ruled lines do.
-pub(super) fn coverage(contrast: Contrast) -> Result<(Plane, Area), NoInk> {
-    let Contrast { mut plane, noise } = contrast;
-    let level = ink_level(&plane.values);
-    if level < MIN_CONTRAST || level < MIN_CONTRAST_TO_NOISE * noise {
+pub(super) fn ink(Contrast { plane, noise }: &Contrast) -> Result<Ink, NoInk> {
+    let level = ink_level(plane);
+    if level < MIN_CONTRAST || noise.is_above(level / MIN_CONTRAST_TO_NOISE) {
         return Err(NoInk);
     }
-    let (low, high) = (SOFT.0 * level, SOFT.1 * level);
-    for value in &mut plane.values {
-        *value = ((*value - low) / (high - low)).clamp(0.0, 1.0);
+    let coverage = Coverage { low: SOFT.0 * level, slope: 1.0 / ((SOFT.1 - SOFT.0) * level) };
+    let components = Components::of(plane, coverage);
+    let kept = components.kept(plane);
+    let area = components.bounds(&kept).ok_or(NoInk)?;
+    Ok(Ink { area, columns: components.only(plane, coverage, &kept, area) })
+}
+
+/// How coverage grows with contrast.
+#[derive(Clone, Copy)]
+struct Coverage {
+    /// The contrast above which it grows from 0.
+    low: f32,
+    /// How much it grows with each unit of contrast.
+    slope: f32,
+}
+
+impl Coverage {
+    fn of(self, contrast: f32) -> f32 {
+        ((contrast - self.low) * self.slope).clamp(0.0, 1.0)
     }
-    let components = Components::of(&plane);
-    let kept = components.kept(&plane);
-    let ink = components.bounds(&kept).ok_or(NoInk)?;
-    Ok((components.only(&plane, &kept), ink))
+
+    /// The pixels of a row whose coverage is at least one half: one bit for each, the first pixel's lowest.
+    fn halves(self, row: &Line<f32>, width: usize) -> u128 {
+        let half = self.low + 0.5 / self.slope;
+        let mut marked = [0; MAX_SIDE];
+        for (marked, &contrast) in marked.iter_mut().zip(row) {
+            *marked = u8::from(contrast >= half);
+        }
+        let mut bits = 0;
+        for (eight, at) in marked.as_chunks::<8>().0.iter().zip((0..).step_by(8)) {
+            // The multiplication moves the lowest bits of eight bytes into the highest byte.
+            let byte = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+            bits |= u128::from(byte) << at;
+        }
+        bits & (u128::MAX >> (MAX_SIDE - width))
+    }
 }
 
 /// The contrast of full ink: the mean of all values above 0.6 of the contraharmonic mean. A few dark pixels
 /// determine the contraharmonic mean, whatever the size of the paper.
-fn ink_level(values: &[f32]) -> f32 {
-    let squares = sum_of(values, |v| v * v);
+fn ink_level(plane: &Plane) -> f32 {
+    let (squares, cubes) = sums(plane.rows(), |v| (v * v, v * v * v));
     if squares <= f32::MIN_POSITIVE {
         return 0.0;
     }
-    let bound = 0.6 * sum_of(values, |v| v * v * v) / squares;
-    let count = sum_of(values, |v| if v >= bound { 1.0 } else { 0.0 });
-    let sum = sum_of(values, |v| if v >= bound { v } else { 0.0 });
-    if count > 0.0 { sum / count } else { 0.0 }
+    let bound = 0.6 * cubes / squares;
+    let (n, total) = sums(plane.rows(), |v| if v >= bound { (1.0, v) } else { (0.0, 0.0) });
+    if n > 0.0 { total / n } else { 0.0 }
 }
 
-/// Sums `term` over the values in eight lanes, which the compiler turns into vector additions.
-fn sum_of(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
-    let mut lanes = [0.0_f32; 8];
-    let eights = values.chunks_exact(8);
-    let rest: f32 = eights.remainder().iter().map(|&v| term(v)).sum();
-    for eight in eights {
-        for (lane, &value) in lanes.iter_mut().zip(eight) {
-            *lane += term(value);
-        }
-    }
-    lanes.iter().sum::<f32>() + rest
+/// The runs of set bits, from the lowest bit on.
+fn runs(mut bits: u128) -> impl Iterator<Item = (usize, usize)> {
+    std::iter::from_fn(move || {
+        let start = (bits != 0).then(|| bits.trailing_zeros())?;
+        let n = (!(bits >> start)).trailing_zeros();
+        let end = start + n;
+        bits &= u128::MAX.checked_shl(end).unwrap_or(0);
+        Some((start as usize, end as usize))
+    })
 }
 
 /// Connected components (with eight neighbours) of the pixels whose coverage is at least one half.
@@ -113,47 +145,53 @@ impl Component {
     }
 }
 
+impl Run {
+    /// One bit for each pixel of the row, which is set in the run.
+    fn bits(&self) -> u128 {
+        (u128::MAX >> (MAX_SIDE - (self.end - self.start))) << self.start
+    }
+}
+
 impl Components {
     /// Labels connected components. The algorithm joins runs that touch runs of the row above, as in
     /// Rosenfeld and Pfaltz, "Sequential Operations in Digital Picture Processing" (1966), which uses pixels
     /// instead of runs.
-    fn of(plane: &Plane) -> Self {
-        let mut runs: Vec<Run> = Vec::new();
+    fn of(plane: &Plane, coverage: Coverage) -> Self {
+        let mut all: Vec<Run> = Vec::new();
         let mut rows = vec![0];
         let mut list: Vec<Component> = Vec::new();
         // For each label: the label itself, or an earlier label of the same component.
         let mut labels: Vec<usize> = Vec::new();
         let mut above = 0..0;
-        for (y, row) in plane.values.chunks_exact(plane.width).enumerate() {
+        for (y, line) in plane.lines.iter().enumerate() {
             let mut next_above = above.start;
-            let mut from = 0;
-            while let Some(start) = row[from..].iter().position(|v| *v >= 0.5).map(|n| from + n) {
-                let end = row[start..].iter().position(|v| *v < 0.5).map_or(row.len(), |n| start + n);
-                from = end;
+            for (start, end) in runs(coverage.halves(line, plane.width)) {
                 let area = Area { left: start, top: y, right: end, bottom: y + 1 };
-                let coverage = row[start..end].iter().sum();
-                let run = Component { n_pixels: end - start, coverage, area };
+                let sum = line[start..end].iter().map(|&contrast| coverage.of(contrast)).sum();
+                let run = Component { n_pixels: end - start, coverage: sum, area };
                 // A run above that ends before this run begins cannot touch a later run either.
-                while next_above < above.end && runs[next_above].end < start {
+                while next_above < above.end && all[next_above].end < start {
                     next_above += 1;
                 }
-                let touching = runs[next_above..above.end].iter().take_while(|r| r.start <= end);
-                let touching: Vec<usize> = touching.map(|r| first(&labels, r.component)).collect();
-                let component = touching.iter().copied().min().unwrap_or_else(|| {
+                let touching = all[next_above..above.end].iter().take_while(|r| r.start <= end);
+                let touching = touching.map(|r| r.component);
+                let component = touching.clone().map(|label| first(&labels, label)).min();
+                let component = component.unwrap_or_else(|| {
                     labels.push(labels.len());
                     list.push(Component { n_pixels: 0, coverage: 0.0, area });
                     labels.len() - 1
                 });
                 for label in touching {
+                    let label = first(&labels, label);
                     labels[label] = component;
                 }
                 list[component].add(&run);
-                runs.push(Run { start, end, component });
+                all.push(Run { start, end, component });
             }
-            above = above.end..runs.len();
-            rows.push(runs.len());
+            above = above.end..all.len();
+            rows.push(all.len());
         }
-        Self { runs, rows, list }.joined(&labels)
+        Self { runs: all, rows, list }.joined(&labels)
     }
 
     /// Merges the labels of each component, and renumbers the components.
@@ -199,7 +237,7 @@ impl Components {
     /// weaker than another component of some size.
     fn is_shadow(&self, component: &Component, plane: &Plane) -> bool {
         let Area { left, top, right, bottom } = component.area;
-        let at_edge = left == 0 || top == 0 || right == plane.width || bottom == plane.height;
+        let at_edge = left == 0 || top == 0 || right == plane.width || bottom == plane.height();
         let stronger = |other: &Component| {
             other.n_pixels * 4 >= component.n_pixels && other.mean() > component.mean() + WEAKER
         };
@@ -212,20 +250,31 @@ impl Components {
         boxes.reduce(Area::union)
     }
 
-    /// The coverage of the kept components and of the pixels around them. All other pixels become paper.
-    fn only(&self, plane: &Plane, kept: &[bool]) -> Plane {
-        let (width, height) = (plane.width, plane.height);
-        let mut values = vec![0.0; plane.values.len()];
-        for (y, runs) in self.rows.windows(2).enumerate() {
-            for run in self.runs[runs[0]..runs[1]].iter().filter(|run| kept[run.component]) {
-                for near_y in y.saturating_sub(1)..(y + 2).min(height) {
-                    let from = near_y * width + run.start.saturating_sub(1);
-                    let to = near_y * width + (run.end + 1).min(width);
-                    values[from..to].copy_from_slice(&plane.values[from..to]);
+    /// The coverage of the kept components and of the pixels around them, in the columns of their bounding
+    /// box. All other pixels are paper.
+    fn only(&self, plane: &Plane, coverage: Coverage, kept: &[bool], area: Area) -> Vec<Line<f32>> {
+        let rows: Vec<u128> = self
+            .rows
+            .windows(2)
+            .map(|ends| {
+                let kept = self.runs[ends[0]..ends[1]].iter().filter(|run| kept[run.component]);
+                kept.fold(0, |bits, run| bits | run.bits())
+            })
+            .collect();
+        let mut columns = vec![[0.0; MAX_SIDE]; area.width()];
+        for y in area.top..area.bottom {
+            let near = &rows[y.saturating_sub(1)..(y + 2).min(rows.len())];
+            let near = near.iter().fold(0, |bits, row| bits | row);
+            let near = near | near << 1 | near >> 1;
+            for (start, end) in runs(near) {
+                let pixels = &plane.lines[y][start.max(area.left)..end.min(area.right)];
+                for (column, &contrast) in columns[start.max(area.left) - area.left..].iter_mut().zip(pixels)
+                {
+                    column[y - area.top] = coverage.of(contrast);
                 }
             }
         }
-        Plane { width, height, values }
+        columns
     }
 }
 
@@ -240,11 +289,11 @@ fn first(labels: &[usize], mut label: usize) -> usize {
 /// Whether a component is a ruled line: thin, straight, and from one edge of the image to the opposite one.
 fn is_rule(component: &Component, plane: &Plane) -> bool {
     let area = component.area;
-    let (width, height) = (plane.width as f32, plane.height as f32);
+    let (width, height) = (plane.width as f32, plane.height() as f32);
     let n_pixels = component.n_pixels as f32;
     let thin = RULE * width.max(height);
     let across = area.left == 0 && area.right == plane.width && plane.width > 16;
-    let down = area.top == 0 && area.bottom == plane.height && plane.height > 16;
+    let down = area.top == 0 && area.bottom == plane.height() && plane.height() > 16;
     (across && n_pixels / width <= thin && (area.height() as f32) < 0.15 * height)
         || (down && n_pixels / height <= thin && (area.width() as f32) < 0.15 * width)
 }

@@ -1,5 +1,8 @@
 //! Planes of pixel values, and rectangles in them.
 
+/// The longest side of a reduced picture, pixels. It limits the cost of every step after [`super::shrink`].
+pub(super) const MAX_SIDE: usize = 128;
+
 /// A half-open rectangle in pixels of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Area {
@@ -33,9 +36,66 @@ impl Area {
     }
 }
 
-/// One value for each pixel, in row-major order.
+/// A row or column of a reduced picture. Its length is known to the compiler, so that loops over it need no
+/// checks; the values after the picture's width or height have no meaning.
+pub(super) type Line<T> = [T; MAX_SIDE];
+
+/// One value for each pixel, row by row.
 pub(super) struct Plane {
     pub(super) width: usize,
-    pub(super) height: usize,
-    pub(super) values: Vec<f32>,
+    pub(super) lines: Vec<Line<f32>>,
+}
+
+impl Plane {
+    pub(super) fn height(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The rows from top to bottom, as long as the picture is wide.
+    pub(super) fn rows(&self) -> impl DoubleEndedIterator<Item = &[f32]> + ExactSizeIterator {
+        self.lines.iter().map(|line| &line[..self.width])
+    }
+}
+
+/// Rows or columns that are computed together.
+pub(super) const BLOCK: usize = 8;
+
+/// Puts the first values of eight lines side by side, then the second ones, and so on.
+pub(super) fn side_by_side<T: Copy>(lines: [&[T]; BLOCK], blocks: &mut [[T; BLOCK]]) {
+    let n = lines[0].len();
+    let lines = lines.map(|line| &line[..n]);
+    for (at, block) in blocks[..n].iter_mut().enumerate() {
+        for (value, line) in block.iter_mut().zip(&lines) {
+            *value = line[at];
+        }
+    }
+}
+
+/// Sums `term` over the values of all rows in eight lanes, which the compiler turns into vector additions.
+pub(super) fn sum<'a, T: Copy + 'a>(rows: impl Iterator<Item = &'a [T]>, term: impl Fn(T) -> f32) -> f32 {
+    sums(rows, |value| (term(value), 0.0)).0
+}
+
+/// The [`sum`]s of two terms.
+pub(super) fn sums<'a, T: Copy + 'a>(
+    rows: impl Iterator<Item = &'a [T]>,
+    terms: impl Fn(T) -> (f32, f32),
+) -> (f32, f32) {
+    let (mut firsts, mut seconds) = ([0.0_f32; 8], [0.0_f32; 8]);
+    for row in rows {
+        let (eights, rest) = row.as_chunks::<8>();
+        for eight in eights {
+            for ((first, second), &value) in firsts.iter_mut().zip(&mut seconds).zip(eight) {
+                let terms = terms(value);
+                *first += terms.0;
+                *second += terms.1;
+            }
+        }
+        for ((first, second), &value) in firsts.iter_mut().zip(&mut seconds).zip(rest) {
+            let terms = terms(value);
+            *first += terms.0;
+            *second += terms.1;
+        }
+    }
+    (firsts.iter().sum(), seconds.iter().sum())
 }

@@ -1,75 +1,70 @@
-//! Reduces a part of a picture to a given size by area averaging. The result has one plane if the part is
+//! Reduces a part of a picture to a given size by area averaging. The result has one channel if the part is
 //! grey, and three if it has colour.
+//!
+//! The averages are computed with integers of 16 bits: eight fit into a vector register of every x86-64
+//! processor.
 
 use super::{
-    plane::{Area, Plane},
+    plane::{Area, BLOCK, Line, MAX_SIDE, side_by_side},
     view::PixelView,
 };
 
-/// The values of each channel, 0.0 ..= 1.0.
-pub(super) enum Channels {
-    Grey(Plane),
-    Rgb([Plane; 3]),
+/// A part of a picture, reduced to at most [`MAX_SIDE`] pixels a side.
+pub(super) struct Shrunk {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) channels: Channels,
 }
 
-/// Area-averages `part` of the image so that no side is longer than `max_side`. A smaller part keeps its
+/// The values of each channel, 0 ..= [`WHITE`], column by column.
+pub(super) enum Channels {
+    Grey(Vec<Line<u16>>),
+    Rgb([Vec<Line<u16>>; 3]),
+}
+
+/// The value of a byte of 255.
+pub(super) const WHITE: f32 = 65535.0;
+
+/// Area-averages `part` of the image so that no side is longer than [`MAX_SIDE`]. A smaller part keeps its
 /// size.
-pub(super) fn shrink(image: PixelView<'_>, part: Area, max_side: usize) -> Channels {
+pub(super) fn shrink(image: PixelView<'_>, part: Area) -> Shrunk {
     let longest = part.longest();
     let fit = |side: usize| {
-        if longest <= max_side { side } else { ((side * max_side + longest / 2) / longest).max(1) }
+        if longest <= MAX_SIDE { side } else { ((side * MAX_SIDE + longest / 2) / longest).max(1) }
     };
     let size = (fit(part.width()), fit(part.height()));
-    let grey = |image, part| {
-        let [plane] = averaged::<1>(image, part, size);
-        Channels::Grey(plane)
+    let channels = if image.n_channels == 1 {
+        let [grey] = averaged::<1, 1>(image, part, size);
+        Channels::Grey(grey)
+    } else if (part.top..part.bottom).all(|y| is_grey(source_row(image, part, y))) {
+        let [grey] = averaged::<3, 1>(image, part, size);
+        Channels::Grey(grey)
+    } else {
+        Channels::Rgb(averaged::<3, 3>(image, part, size))
     };
-    if image.n_channels == 1 {
-        return grey(image, part);
-    }
-    match grey_pixels(image, part) {
-        Some(pixels) => {
-            let (width, height) = (part.width(), part.height());
-            let image = PixelView { width, height, n_channels: 1, pixels: &pixels };
-            grey(image, Area { left: 0, top: 0, right: width, bottom: height })
-        }
-        None => Channels::Rgb(averaged::<3>(image, part, size)),
-    }
-}
-
-/// One byte for each pixel of a part of an RGB picture; `None` if a pixel has colour.
-fn grey_pixels(image: PixelView<'_>, part: Area) -> Option<Vec<u8>> {
-    let mut grey = Vec::with_capacity(part.width() * part.height());
-    for y in part.top..part.bottom {
-        let row = source_row(image, part, y);
-        if !is_grey(row) {
-            return None;
-        }
-        grey.extend(row.chunks_exact(3).map(|pixel| pixel[0]));
-    }
-    Some(grey)
+    Shrunk { width: size.0, height: size.1, channels }
 }
 
 /// Whether all three channels are equal in every pixel of an RGB row.
 fn is_grey(row: &[u8]) -> bool {
     /// Bytes that are compared in one step, with a few vector operations: sixteen pixels.
-    const BLOCK: usize = 48;
+    const BYTES: usize = 48;
     /// Marks the bytes that equal the next byte in a grey row: all but every third one.
-    const MASK: [u8; BLOCK] = {
-        let mut mask = [u8::MAX; BLOCK];
+    const MASK: [u8; BYTES] = {
+        let mut mask = [u8::MAX; BYTES];
         let mut at = 2;
-        while at < BLOCK {
+        while at < BYTES {
             mask[at] = 0;
             at += 3;
         }
         mask
     };
-    let blocks = row.chunks_exact(BLOCK);
+    let blocks = row.chunks_exact(BYTES);
     let rest = blocks.remainder();
     let differs = |pixel: &[u8]| pixel[0] != pixel[1] || pixel[1] != pixel[2];
-    for (block, at) in blocks.zip((0..).step_by(BLOCK)) {
+    for (block, at) in blocks.zip((0..).step_by(BYTES)) {
         // The mask ignores every third byte, so the comparison of a block's last byte does not matter.
-        let Some(next) = row.get(at + 1..at + 1 + BLOCK) else {
+        let Some(next) = row.get(at + 1..at + 1 + BYTES) else {
             return !row[at..].chunks_exact(3).any(differs);
         };
         let mut difference = 0;
@@ -88,86 +83,184 @@ fn source_row(image: PixelView<'_>, part: Area, y: usize) -> &[u8] {
     &image.pixels[(start + part.left) * image.n_channels..(start + part.right) * image.n_channels]
 }
 
-/// The `N` channels of `part`, averaged to a size that is not larger.
-fn averaged<const N: usize>(image: PixelView<'_>, part: Area, (width, height): (usize, usize)) -> [Plane; N] {
-    let columns = Spans::new(part.width(), width);
-    let rows = Spans::new(part.height(), height);
-    let mut planes: [Plane; N] =
-        std::array::from_fn(|_| Plane { width, height, values: vec![0.0; width * height] });
-    let mut sums = vec![0.0; part.width() * N];
-    // The last span may reach beyond the row with weights of 0, so the row has extra values at its end.
-    let mut row = vec![0.0; part.width() + columns.n_taps];
-    for (y, (first, weights)) in rows.iter().enumerate() {
-        sums.fill(0.0);
-        for (source_y, weight) in (part.top + first..part.bottom).zip(weights) {
-            let weight = weight / 255.0;
-            for (sum, &byte) in sums.iter_mut().zip(source_row(image, part, source_y)) {
-                *sum += weight * f32::from(byte);
+/// The first `N` of the `OF` channels of `part`, averaged to a size that is not larger.
+///
+/// Eight output rows are computed at a time. The source rows are averaged into them first. Then the eight
+/// values of each column are put side by side, and the columns are averaged.
+fn averaged<const OF: usize, const N: usize>(
+    image: PixelView<'_>,
+    part: Area,
+    (width, height): (usize, usize),
+) -> [Vec<Line<u16>>; N] {
+    let spans = Spans::new(part.width(), width);
+    let mut channels: [_; N] = std::array::from_fn(|_| vec![[0; MAX_SIDE]; width]);
+    let mut source = SourceRow::default();
+    let mut rows: [_; BLOCK] = std::array::from_fn(|_| vec![0; part.width() * N]);
+    // The last span may reach beyond the row with weights of 0, so there are extra columns at the end.
+    let mut columns = vec![[[0; BLOCK]; N]; part.width() + spans.n_taps];
+    let spans_of_rows = Spans::new(part.height(), height);
+    let mut spans_of_rows = spans_of_rows.iter();
+    for block in 0..height.div_ceil(BLOCK) {
+        for (row, (first, weights)) in rows.iter_mut().zip(&mut spans_of_rows) {
+            let mut is_first = true;
+            for (y, &[weight, ..]) in
+                (first..part.height()).zip(weights).filter(|(_, [weight, ..])| *weight > 0)
+            {
+                source.read::<OF, N>(y, source_row(image, part, part.top + y));
+                let values = row.iter_mut().zip(&source.values);
+                if is_first {
+                    values.for_each(|(sum, &value)| *sum = product(value, weight));
+                } else {
+                    values.for_each(|(sum, &value)| *sum += product(value, weight));
+                }
+                is_first = false;
             }
         }
-        for (channel, plane) in planes.iter_mut().enumerate() {
-            for (value, pixel) in row.iter_mut().zip(sums.as_chunks::<N>().0) {
-                *value = pixel[channel];
+        side_by_side(rows.each_ref().map(|row| &row[..]), columns.as_flattened_mut());
+        spans.average(&columns, |x, averages| {
+            for (channel, averages) in channels.iter_mut().zip(averages) {
+                channel[x].as_chunks_mut::<BLOCK>().0[block] = averages;
             }
-            columns.average(&row, &mut plane.values[y * width..(y + 1) * width]);
-        }
+        });
     }
-    planes
+    channels
 }
 
-/// For each target pixel, the source pixels that it covers and their weights, which sum to 1.
+/// The values of one row of the picture with 16 bits each.
+#[derive(Default)]
+struct SourceRow {
+    y: Option<usize>,
+    grey: Vec<u8>,
+    values: Vec<u16>,
+}
+
+impl SourceRow {
+    /// Takes the values of row `y`, unless it has them: neighbouring spans share a row. If the picture has
+    /// more channels than the `N` that are wanted, it is grey, and they are all equal.
+    fn read<const OF: usize, const N: usize>(&mut self, y: usize, row: &[u8]) {
+        if self.y == Some(y) {
+            return;
+        }
+        self.y = Some(y);
+        self.values.clear();
+        if N == OF {
+            self.values.extend(row.iter().copied().map(wide));
+        } else {
+            self.grey.clear();
+            let (blocks, rest) = row.as_chunks::<24>();
+            for block in blocks {
+                self.grey.extend_from_slice(&first_channel(block));
+            }
+            self.grey.extend(rest.iter().step_by(3));
+            self.values.extend(self.grey.iter().copied().map(wide));
+        }
+    }
+}
+
+/// A byte with 16 bits: 255 becomes 65535.
+fn wide(byte: u8) -> u16 {
+    u16::from(byte) * 257
+}
+
+/// One byte of each of eight grey pixels. A pixel's three bytes are equal, so one is taken that is in its place
+/// already, or can be moved there together with others.
+fn first_channel(pixels: &[u8; 24]) -> [u8; 8] {
+    let word = |at: usize| pixels[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let (first, second, third) = (word(0), word(8), word(16));
+    let pixels_0_to_2 = (first & 0xff) | ((first >> 16) & 0xff00) | ((first >> 32) & 0x00ff_0000);
+    let pixels_3_to_5 = (second & 0x00ff_ff00_0000) | ((second >> 16) & 0xff00_0000_0000);
+    let pixels_6_and_7 = ((third << 16) & 0x00ff_0000_0000_0000) | (third & 0xff00_0000_0000_0000);
+    (pixels_0_to_2 | pixels_3_to_5 | pixels_6_and_7).to_le_bytes()
+}
+
+/// `weight` / 65536 of a value.
+fn product(value: u16, weight: u16) -> u16 {
+    ((u32::from(value) * u32::from(weight)) >> 16) as u16
+}
+
+/// For each target pixel, the source pixels that it covers and their weights, which sum to 65536 at most.
 struct Spans {
     /// For each target pixel, its first source pixel.
     first: Vec<usize>,
-    /// `n_taps` weights for each target pixel.
-    weights: Vec<f32>,
+    /// `n_taps` weights for each target pixel. Each is there once for each line of a block.
+    weights: Vec<[u16; BLOCK]>,
     n_taps: usize,
 }
 
 impl Spans {
     fn new(source: usize, target: usize) -> Self {
-        let step = source as f64 / target as f64;
-        let n_taps = if source == target { 1 } else { step.ceil() as usize + 1 };
+        // Positions are in units of 1 / target source pixels, which makes them integers.
+        let n_taps = if source == target { 1 } else { source.div_ceil(target) + 1 };
+        let weight_of_unit = 65536.0 / source as f32;
         let mut first = Vec::with_capacity(target);
-        let mut weights = vec![0.0; target * n_taps];
-        for (i, weights) in weights.chunks_exact_mut(n_taps).enumerate() {
-            let (from, to) = (i as f64 * step, ((i + 1) as f64 * step).min(source as f64));
-            let start = (from as usize).min(source - 1);
-            for (at, weight) in (start..source).zip(weights) {
-                let covered = ((at + 1) as f64).min(to) - (at as f64).max(from);
-                *weight = (covered.max(0.0) / (to - from)) as f32;
-            }
+        let mut weights = Vec::with_capacity(target * n_taps);
+        for from in (0..target).map(|at| at * source) {
+            let start = from / target;
             first.push(start);
+            weights.extend((start..start + n_taps).map(|at| {
+                let (left, right) = (from.max(at * target), (from + source).min((at + 1) * target));
+                // A weight of 65536 becomes 65535.
+                [(weight_of_unit * right.saturating_sub(left) as f32) as u16; BLOCK]
+            }));
         }
         Self { first, weights, n_taps }
     }
 
-    fn iter(&self) -> impl Iterator<Item = (usize, &[f32])> {
+    fn iter(&self) -> impl Iterator<Item = (usize, &[[u16; BLOCK]])> {
         self.first.iter().copied().zip(self.weights.chunks_exact(self.n_taps))
     }
 
-    /// Averages one row.
-    fn average(&self, row: &[f32], target: &mut [f32]) {
+    /// Averages columns, and gives each average and its position to `set`.
+    fn average<const N: usize>(
+        &self,
+        columns: &[[[u16; BLOCK]; N]],
+        set: impl FnMut(usize, [[u16; BLOCK]; N]),
+    ) {
         match self.n_taps {
-            1 => self.average_by::<1>(row, target),
-            2 => self.average_by::<2>(row, target),
-            3 => self.average_by::<3>(row, target),
-            4 => self.average_by::<4>(row, target),
-            5 => self.average_by::<5>(row, target),
-            _ => {
-                for (mean, (first, weights)) in target.iter_mut().zip(self.iter()) {
-                    *mean = weights.iter().zip(&row[first..]).map(|(weight, value)| weight * value).sum();
-                }
+            2 => self.average_by::<N, 2>(columns, set),
+            3 => self.average_by::<N, 3>(columns, set),
+            4 => self.average_by::<N, 4>(columns, set),
+            _ => self.average_any(columns, set),
+        }
+    }
+
+    fn average_any<const N: usize>(
+        &self,
+        columns: &[[[u16; BLOCK]; N]],
+        mut set: impl FnMut(usize, [[u16; BLOCK]; N]),
+    ) {
+        for (x, (first, weights)) in self.iter().enumerate() {
+            let mut sums = [[0; BLOCK]; N];
+            for (column, weights) in columns[first..].iter().zip(weights) {
+                add(&mut sums, column, weights);
             }
+            set(x, sums);
         }
     }
 
     /// [`Self::average`] for a number of taps that the compiler knows, which is faster.
-    fn average_by<const TAPS: usize>(&self, row: &[f32], target: &mut [f32]) {
+    fn average_by<const N: usize, const TAPS: usize>(
+        &self,
+        columns: &[[[u16; BLOCK]; N]],
+        mut set: impl FnMut(usize, [[u16; BLOCK]; N]),
+    ) {
         let taps = self.first.iter().zip(self.weights.as_chunks::<TAPS>().0);
-        for (mean, (first, weights)) in target.iter_mut().zip(taps) {
-            let values = &row[*first..first + TAPS];
-            *mean = weights.iter().zip(values).map(|(weight, value)| weight * value).sum();
+        for (x, (&first, weights)) in taps.enumerate() {
+            let Some(columns) = columns[first..].first_chunk::<TAPS>() else { return };
+            let mut sums = [[0; BLOCK]; N];
+            for (column, weights) in columns.iter().zip(weights) {
+                add(&mut sums, column, weights);
+            }
+            set(x, sums);
+        }
+    }
+}
+
+/// Adds a column times its weight.
+fn add<const N: usize>(sums: &mut [[u16; BLOCK]; N], column: &[[u16; BLOCK]; N], weights: &[u16; BLOCK]) {
+    for (sums, values) in sums.iter_mut().zip(column) {
+        for ((sum, &value), &weight) in sums.iter_mut().zip(values).zip(weights) {
+            *sum += product(value, weight);
         }
     }
 }
