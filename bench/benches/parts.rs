@@ -1,10 +1,10 @@
 //! Benchmarks of the parts of a recognition and of handwriting.
 //!
 //! Recognition: from a file to the model's input, as a job computes it; decoding alone; feature extraction
-//! alone; the model with one image and with a full batch. Handwriting of 100 characters: the model, the
+//! alone; the model on one and two threads, with batches of up to 64 images. Handwriting of 100 characters: the model, the
 //! layout, the points as JSON, the picture.
 
-use std::hint::black_box;
+use std::{hint::black_box, time::Duration};
 
 use akhar_inference::{
     Classifier, Layout, Manifest, Runtime,
@@ -18,9 +18,6 @@ use akhar_tests::{
 };
 use akhar_worker::classifier_input;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-
-/// The largest batch in the product's default configuration.
-const MAX_BATCH: usize = 16;
 
 /// From the bytes of a PNG to the classifier's input, as the worker computes it for a job.
 fn preparing(c: &mut Criterion) {
@@ -80,14 +77,17 @@ fn inference(c: &mut Criterion) {
     let ink = ink::features(view.expect("its size")).expect("ink");
     let runtime = runtime();
     for manifest in models(Layout::ImageClassifier) {
-        let mut model = Classifier::load(&runtime, &manifest, 1).expect("it loads");
         let mut group = c.benchmark_group(&manifest.operation);
-        for n in [1, MAX_BATCH] {
-            let batch = vec![ink.clone(); n];
-            group.throughput(Throughput::Elements(n as u64));
-            group.bench_function(BenchmarkId::new("batch", n), |b| {
-                b.iter(|| model.classify(black_box(&batch)).expect("scores"));
-            });
+        group.sample_size(50).warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(2));
+        for n_threads in [1, 2] {
+            let mut model = Classifier::load(&runtime, &manifest, n_threads).expect("it loads");
+            for n in [1, 2, 4, 8, 16, 32, 64] {
+                let batch = vec![ink.clone(); n];
+                group.throughput(Throughput::Elements(n as u64));
+                group.bench_function(BenchmarkId::new(format!("threads {n_threads}, batch"), n), |b| {
+                    b.iter(|| model.classify(black_box(&batch)).expect("scores"));
+                });
+            }
         }
     }
 }

@@ -23,8 +23,9 @@ use crate::{
     fair_queue::{Requester, Turn},
 };
 
-/// Pictures in one run of a classifier at most. They cost the same.
-const BATCHES: BatchLimits = BatchLimits { max_inputs: 16, max_cost: u64::MAX };
+/// Pictures in one run of a classifier at most. They cost the same. More of them make a run longer, and no picture
+/// faster: docs/src/figures.md has the times.
+const BATCHES: BatchLimits = BatchLimits { max_inputs: 8, max_cost: u64::MAX };
 
 /// One classifier's engine, and the decoder of its pictures.
 pub(crate) struct RecognitionOperation {
