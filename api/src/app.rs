@@ -24,7 +24,6 @@ use uuid::Uuid;
 use crate::{
     auth::{caller::Authenticator, key_cache::KeyCache, rates::Rates, turns::Turns},
     budget::Budget,
-    groups::readers::Readers,
     http::answers::Answers,
     input::{
         memory::{BodyBudget, BodyMemory},
@@ -33,7 +32,7 @@ use crate::{
     readiness::Readiness,
     stored::Stored,
     ui::{playground::DemoKey, state::PageState},
-    waiting::{deliveries::Deliveries, streams::Streams, waiters::Waiters},
+    waiting::{deliveries::Deliveries, group_readers::GroupReaders, streams::Streams, waiters::Waiters},
 };
 
 /// A handle on the shared state, which is cheap to clone.
@@ -51,7 +50,7 @@ pub(crate) struct Shared {
     pub(crate) lookups: Lookups,
     pub(crate) streams: Streams,
     /// The readers of groups.
-    pub(crate) groups: Readers,
+    pub(crate) groups: GroupReaders,
     /// The turns of accounts at statements that take long.
     pub(crate) turns: Turns,
     /// Whether requests can be served.
@@ -141,7 +140,7 @@ impl App {
                 config.max_streams,
                 shutdown.soft.clone(),
             ),
-            groups: Readers::default(),
+            groups: GroupReaders::default(),
             turns: Turns::new(config.database_connections.get() / 4),
             readiness: Readiness::new(),
             deliveries,

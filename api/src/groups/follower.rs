@@ -8,11 +8,11 @@ use akhar_jobs::store::Group;
 use axum::response::sse::Event;
 use futures::{Stream, stream};
 
-use super::{counts::Counts, get::body, readers::Followed};
+use super::{counts::Counts, get::body};
 use crate::{
     http::event_stream::{self, RECONNECT_AFTER_MS},
     retry::Transient as _,
-    waiting::streams::OpenStream,
+    waiting::{group_readers::Followed, streams::OpenStream},
 };
 
 /// A caller that follows a group.

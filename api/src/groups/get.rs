@@ -10,7 +10,6 @@ use axum::{
 use tokio::time::{Instant, sleep_until};
 use utoipa::IntoParams;
 
-use super::readers::Followed;
 use crate::{
     app::App,
     auth::caller::Caller,
@@ -18,6 +17,7 @@ use crate::{
     input::{fields::Fields as _, names::quoted},
     jobs::get::{WaitQuery, wait},
     problems::{Problem, ProblemType, responses::problems},
+    waiting::group_readers::Followed,
 };
 
 problems! {

@@ -6,4 +6,3 @@ pub(crate) mod events;
 mod follower;
 pub(crate) mod get;
 pub(crate) mod list;
-pub(crate) mod readers;

@@ -29,7 +29,7 @@ type Key = (Uuid, GroupName);
 
 /// All readers of this process.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Readers(Arc<Mutex<HashMap<Key, Arc<Reader>>>>);
+pub(crate) struct GroupReaders(Arc<Mutex<HashMap<Key, Arc<Reader>>>>);
 
 #[derive(Debug, Default)]
 struct Reader {
@@ -47,15 +47,15 @@ struct Read {
 
 /// A group that is being read, until this is dropped.
 #[derive(Debug)]
-pub(super) struct Followed {
+pub(crate) struct Followed {
     reads: watch::Receiver<Option<Read>>,
     since: Instant,
     _reader: Arc<Reader>,
 }
 
-impl Readers {
+impl GroupReaders {
     /// Follows a group of this account from now on.
-    pub(super) fn follow(&self, db: &Pool, account_id: Uuid, name: &GroupName) -> Followed {
+    pub(crate) fn follow(&self, db: &Pool, account_id: Uuid, name: &GroupName) -> Followed {
         let (db, group) = (db.clone(), name.clone());
         self.follow_with((account_id, name.clone()), move || {
             let (db, group) = (db.clone(), group.clone());
@@ -107,12 +107,12 @@ impl Readers {
 }
 
 impl Followed {
-    /// The group as it was after [`Readers::follow`] was called. `None` if none of the account's jobs is in it.
+    /// The group as it was after [`GroupReaders::follow`] was called. `None` if none of the account's jobs is in it.
     ///
     /// # Errors
     ///
     /// When the group cannot be read, also not within 5 s if the database is unavailable.
-    pub(super) async fn first(&mut self) -> Result<Option<Group>, GroupError> {
+    pub(crate) async fn first(&mut self) -> Result<Option<Group>, GroupError> {
         let since = self.since;
         self.next_that(|read| read.began >= since).await
     }
@@ -122,13 +122,13 @@ impl Followed {
     /// # Errors
     ///
     /// As for [`Self::first`].
-    pub(super) async fn next(&mut self) -> Result<Option<Group>, GroupError> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Group>, GroupError> {
         let _ = self.reads.changed().await; // cannot fail: this holds the sender
         self.next_that(|_| true).await
     }
 
     /// What was read since the last call. `None` if nothing was.
-    pub(super) fn news(&mut self) -> Option<Result<Option<Group>, GroupError>> {
+    pub(crate) fn news(&mut self) -> Option<Result<Option<Group>, GroupError>> {
         let is_new = self.reads.has_changed().is_ok_and(|is_new| is_new);
         is_new.then(|| self.reads.borrow_and_update().clone()).flatten().map(|read| read.group)
     }
@@ -180,7 +180,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_group_has_one_reader_however_many_follow_it() {
-        let (readers, n_reads) = (Readers::default(), Arc::default());
+        let (readers, n_reads) = (GroupReaders::default(), Arc::default());
         let took = Duration::from_millis(200);
         let mut followed: Vec<_> =
             (0..200).map(|_| readers.follow_with(key(), find(&n_reads, took))).collect();
@@ -200,7 +200,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_asks_gets_a_read_that_began_later() {
-        let (readers, n_reads) = (Readers::default(), Arc::default());
+        let (readers, n_reads) = (GroupReaders::default(), Arc::default());
         let follow = || readers.follow_with(key(), find(&n_reads, Duration::from_millis(1)));
         let n_seen = async |mut followed: Followed| followed.first().await.unwrap().unwrap().n_succeeded;
         let first = follow();
