@@ -21,8 +21,8 @@ use crate::retry::retry_transient;
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// After a read, the reader pauses for this multiple of the time that it took if that is longer, so that a group with very many jobs
-/// takes at most a fortieth of a core.
-const PAUSE_PER_TIME: u32 = 40;
+/// takes at most a few percent of a core, also where Postgres counts on several.
+const PAUSE_PER_TIME: u32 = 100;
 
 /// The account and the name of a group.
 type Key = (Uuid, GroupName);
