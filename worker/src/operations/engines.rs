@@ -9,6 +9,7 @@ use super::lazy_model::LazyModel;
 use crate::{
     engine::{BatchLimits, BatchModel, Engine},
     error::WorkerError,
+    low_priority,
 };
 
 /// Starts the engine of a loaded model, in batches within these limits.
@@ -18,6 +19,13 @@ pub(super) fn start<M: BatchModel>(
     limits: BatchLimits,
 ) -> Result<Engine<M>, WorkerError> {
     Engine::start(&manifest.id, vec![model], limits).map_err(WorkerError::Thread)
+}
+
+/// Loads a model for work that may wait, and starts its engine: its threads get a low priority. Blocks the thread.
+pub(super) fn load_at_low_priority<T: Send>(
+    load: impl FnOnce() -> Result<T, WorkerError> + Send,
+) -> Result<T, WorkerError> {
+    low_priority::run("loads", load).map_err(WorkerError::Thread)?
 }
 
 /// The model that serves an operation, for each language. Languages may have the same model.

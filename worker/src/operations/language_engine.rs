@@ -16,7 +16,9 @@ use akhar_inference::{
 use akhar_jobs::{KeyTerm, Language, Timing};
 use akhar_platform::config::Config;
 
-use super::{by_language::by_language, error::OperationError, preparation::Preparing, timing::micros};
+use super::{
+    by_language::by_language, engines, error::OperationError, preparation::Preparing, timing::micros,
+};
 use crate::{
     engine::{BatchLimits, BatchModel, Engine, RunningModel},
     error::WorkerError,
@@ -106,7 +108,7 @@ impl RunningModel for LanguageEngine {
 impl LanguageEngine {
     /// Loads the model and warms it up. Blocks the thread.
     pub(super) fn load(runtime: &Runtime, manifest: &Manifest, config: &Config) -> Result<Self, WorkerError> {
-        low_priority::run("loads", || {
+        engines::load_at_low_priority(|| {
             let load = || speech::load(runtime, manifest, config.inference_threads.get());
             let model = load()?;
             let (front_end, clock, alphabet) = (model.front_end(), model.clock(), model.alphabet());
@@ -117,7 +119,6 @@ impl LanguageEngine {
             let engine = Engine::start(&manifest.id, copies, BATCHES).map_err(WorkerError::Thread)?;
             Ok(Self { engine, front_end, clock, confidence: manifest.confidence, alphabet })
         })
-        .map_err(WorkerError::Thread)?
     }
 
     /// How the input of the model is prepared.

@@ -20,7 +20,6 @@ use crate::{
     engine::{BatchLimits, BatchModel, Engine, EngineError},
     error::WorkerError,
     fair_queue::{Requester, Turn},
-    low_priority,
 };
 
 /// The operation name of translation models in manifests. Callers cannot request it on its own: it is a part
@@ -99,9 +98,8 @@ fn engine(
     manifest: &Manifest,
     config: &Config,
 ) -> Result<Engine<Translator>, WorkerError> {
-    low_priority::run("loads", || {
+    engines::load_at_low_priority(|| {
         let model = Translator::load(runtime, manifest, config.inference_threads.get())?;
         engines::start(manifest, model, BATCHES)
     })
-    .map_err(WorkerError::Thread)?
 }

@@ -20,7 +20,6 @@ use crate::{
     engine::{BatchLimits, BatchModel, Engine},
     error::WorkerError,
     fair_queue::{Requester, Turn},
-    low_priority,
 };
 
 /// The operation name of taggers in manifests. Callers cannot request it on its own: it is a part of speech jobs.
@@ -68,11 +67,10 @@ impl Punctuation {
 }
 
 fn engine(runtime: &Runtime, manifest: &Manifest, config: &Config) -> Result<Engine<Tagger>, WorkerError> {
-    low_priority::run("loads", || {
+    engines::load_at_low_priority(|| {
         let model = Tagger::load(runtime, manifest, config.inference_threads.get())?;
         engines::start(manifest, model, BATCHES)
     })
-    .map_err(WorkerError::Thread)?
 }
 
 /// Writes one recording.
