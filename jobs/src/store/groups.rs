@@ -55,10 +55,11 @@ pub(super) async fn open_groups(
     db: &mut PgConnection,
     mut groups: Vec<OfJob<'_>>,
 ) -> Result<(), sqlx::Error> {
-    groups.sort_unstable(); // of one group, the last has a URL if any has
-    groups.reverse();
+    if groups.is_empty() {
+        return Ok(());
+    }
+    groups.sort_unstable_by(|one, other| other.cmp(one)); // of one group, the first has a URL if any has
     groups.dedup_by_key(|(account_id, name, _)| (*account_id, *name));
-    groups.reverse();
     sqlx::query(
         "insert into job_groups as g (account_id, name, webhook_url)
          select * from unnest($1::uuid[], $2::text[], $3::text[]) as new (account_id, name, webhook_url)
