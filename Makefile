@@ -100,7 +100,7 @@ docs: ## Build the book with the Rust documentation, and its pages as Markdown, 
 	scripts/llms.sh
 	scripts/check_links.sh book
 
-bench: ## Measure, beside other programs, in 40 minutes: bench/results/summary.md (one part: akhar-bench --help)
+bench: ## Measure, beside other programs: bench/results/summary.md (one part: akhar-bench --help)
 	scripts/setup.sh run
 	bench/peers/setup.sh
 	cargo build --release --locked --package akhar --package akhar-bench
