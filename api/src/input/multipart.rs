@@ -5,15 +5,14 @@
 
 use axum::{
     extract::Request,
-    http::{HeaderMap, header},
+    http::{HeaderMap, HeaderValue, header},
 };
-use mime::{BOUNDARY, FORM_DATA, MULTIPART, Mime};
 
 use super::{
     body::{ArrivingBody, MAX_PIECE_BYTES, malformed},
     field::{File, Slot},
     memory::BodyMemory,
-    parts::{MAX_HEAD_BYTES, Parts},
+    parts::{MAX_HEAD_BYTES, Parts, parameter},
     values::{Sent, Values},
 };
 use crate::problems::{Code, Problem, ProblemType};
@@ -67,12 +66,15 @@ pub(super) async fn read(
                 values.add(slot.name, Sent::Bytes(buffer.into_bytes()));
             }
             Some(slot) => {
-                let sent = if let Some(text) = text(&mut parts, slot.max_bytes).await? {
-                    Sent::Bytes(text.into())
-                } else {
-                    let detail = format!("{} is longer than {} bytes", slot.name, slot.max_bytes);
-                    values.reject(slot.name, Code::TooLong, detail);
-                    Sent::Refused
+                let sent = match text(&mut parts, slot.max_bytes).await? {
+                    // HTML forms and some clients send it for a field without a value.
+                    Some(text) if text.is_empty() => continue,
+                    Some(text) => Sent::Bytes(text.into()),
+                    None => {
+                        let detail = format!("{} is longer than {} bytes", slot.name, slot.max_bytes);
+                        values.reject(slot.name, Code::TooLong, detail);
+                        Sent::Refused
+                    }
                 };
                 values.add(slot.name, sent);
             }
@@ -96,18 +98,17 @@ async fn text(parts: &mut Parts, max_bytes: usize) -> Result<Option<Vec<u8>>, Pr
     Ok(text)
 }
 
+/// The boundary of a body. Clients also send boundaries without quotation marks that have characters which need them.
 fn boundary(headers: &HeaderMap) -> Result<String, Problem> {
-    let unsupported = || {
-        Problem::of(ProblemType::UnsupportedContentType)
-            .with_detail("This operation accepts only the Content-Type multipart/form-data.")
-    };
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let content_type = content_type.and_then(|text| text.parse::<Mime>().ok()).ok_or_else(unsupported)?;
-    if (content_type.type_(), content_type.subtype()) != (MULTIPART, FORM_DATA) {
-        return Err(unsupported());
+    let sent = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    let content_type = String::from_utf8_lossy(sent);
+    let essence = content_type.split(';').next().unwrap_or_default();
+    if !essence.trim().eq_ignore_ascii_case("multipart/form-data") {
+        return Err(Problem::of(ProblemType::UnsupportedContentType)
+            .with_detail("This operation accepts only the Content-Type multipart/form-data."));
     }
-    let boundary = content_type.get_param(BOUNDARY).map(|boundary| boundary.as_str().to_owned());
-    boundary.ok_or_else(|| malformed("The Content-Type multipart/form-data has no boundary parameter."))
+    parameter("boundary", &content_type)
+        .ok_or_else(|| malformed("The Content-Type multipart/form-data has no boundary parameter."))
 }
 
 #[cfg(test)]

@@ -94,6 +94,31 @@ async fn a_body_is_limited_with_and_without_a_content_length() {
 }
 
 #[tokio::test]
+async fn an_empty_text_counts_as_absent_and_an_empty_file_does_not() {
+    let parts = [("top-k", &b""[..]), ("keyterms", b""), ("top-k", b"4"), ("keyterms", b""), ("file", b"")];
+    let mut form = read_body(body(&parts)).await.unwrap();
+    assert_eq!((text(&mut form).as_deref(), form.take(&TERMS)), (Some("4"), None));
+    assert!(file(&mut form).is_none());
+    assert_eq!(codes(&form), [("file", "empty")]);
+}
+
+#[tokio::test]
+async fn boundaries_may_stand_without_quotation_marks() {
+    for sent in ["a=b", "=", "a:b", "a/b", "a?b", "a,b", "(a b)", "\u{e9}"] {
+        let body = body(&[("top-k", b"4")]);
+        let body = String::from_utf8(body).unwrap().replace("--B", &format!("--{sent}"));
+        for content_type in [
+            format!("multipart/form-data; boundary={sent}"),
+            format!("Multipart/Form-Data ; charset=utf-8;Boundary = {sent} ;x=y"),
+            format!("multipart/form-data;boundary=\"{sent}\""),
+        ] {
+            let mut form = read_raw(&content_type, body.clone()).await.unwrap();
+            assert_eq!(text(&mut form).as_deref(), Some("4"), "{content_type}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn violations_are_collected() {
     let long = vec![b'1'; TOP_K.slot().max_bytes + 1];
     let parts = [("top_k", &b"1"[..]), ("top-k", &long), ("top-k", b"2"), ("File", b"x"), ("file", b"")];

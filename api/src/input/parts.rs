@@ -77,7 +77,7 @@ impl Parts {
             let head = &mut self.head;
             let ends = |byte: &u8| {
                 head.push(*byte);
-                head == b"--" || head.ends_with(b"\r\n\r\n") || head.len() > MAX_HEAD_BYTES
+                head == b"--" || head == b"\n" || head.ends_with(b"\r\n\r\n") || head.len() > MAX_HEAD_BYTES
             };
             let last = self.piece.iter().position(ends);
             let n_read = last.map_or(self.piece.len(), |last| last + 1);
@@ -91,6 +91,9 @@ impl Parts {
         self.work.add(0, self.head.len());
         match &*self.head {
             b"--" => Ok(None),
+            b"\n" => {
+                Err(malformed("A line of the body ends with LF alone, expected CRLF (RFC 2046, 4.1.1)."))
+            }
             head if head.len() > MAX_HEAD_BYTES => {
                 Err(malformed(format!("The head of a part has more than {MAX_HEAD_BYTES} bytes.")))
             }
@@ -215,12 +218,13 @@ fn name(head: &[u8]) -> Result<String, Problem> {
         return Err(unreadable());
     };
     let disposition = headers.iter().find(|header| header.name.eq_ignore_ascii_case("content-disposition"));
-    let name = disposition.and_then(|header| parameter("name", str::from_utf8(header.value).ok()?));
+    // Another parameter, such as the name of a file, can have bytes of another encoding.
+    let name = disposition.and_then(|header| parameter("name", &String::from_utf8_lossy(header.value)));
     name.ok_or_else(|| malformed("A part of the body has no name in its Content-Disposition header."))
 }
 
 /// The value of a parameter of a header such as `form-data; name="file"; filename="a.png"` (RFC 7578, 4.2).
-fn parameter(name: &str, header: &str) -> Option<String> {
+pub(super) fn parameter(name: &str, header: &str) -> Option<String> {
     let (_, mut rest) = header.split_once(';')?;
     loop {
         let (key, after) = rest.split_once('=')?;

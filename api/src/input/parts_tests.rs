@@ -137,12 +137,23 @@ async fn memory_is_taken_for_a_body_of_unknown_length() {
     assert_eq!(begin(110_000).await.unwrap_err().problem_type(), ProblemType::AccountBusy);
 }
 
+#[tokio::test]
+async fn lines_that_end_with_lf_alone_are_named() {
+    let sent = format!("--B-B\n{}\n\nv\n--B-B--\n", head("a"));
+    let body = ArrivingBody::new(&HeaderMap::new(), sent.into(), usize::MAX, String::new(), &plenty());
+    let mut parts = Parts::begin(body.unwrap(), "B-B", &plenty()).await.unwrap();
+    let problem = parts.next().await.unwrap_err().body("/", "r");
+    assert_eq!(problem.detail, "A line of the body ends with LF alone, expected CRLF (RFC 2046, 4.1.1).");
+}
+
 #[test]
 fn names_are_read_as_clients_write_them() {
-    let name = |disposition: &str| {
-        let head = format!(" \r\nX: y\r\ncontent-disposition: {disposition}\r\n\r\n");
-        name(head.as_bytes()).ok()
+    let name_in = |disposition: &[u8]| {
+        name(&[b" \r\nX: y\r\ncontent-disposition: ", disposition, b"\r\n\r\n"].concat()).ok()
     };
+    let name = |disposition: &str| name_in(disposition.as_bytes());
+    let latin_1 = b"form-data; name=\"file\"; filename=\"gar\xe7on.wav\"";
+    assert_eq!(name_in(latin_1).as_deref(), Some("file"));
     for (disposition, expected) in [
         ("form-data; name=\"file\"", "file"),
         ("form-data; name=file", "file"),

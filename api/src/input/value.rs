@@ -73,7 +73,7 @@ pub(super) fn shortened(text: &str) -> String {
     text.get(..MAX_QUOTED).map_or_else(|| text.to_owned(), |start| format!("{start}…"))
 }
 
-/// `true` or `false`, spelled exactly so.
+/// `true` or `false`, or in a form `True` or `False`, which Python writes.
 impl Value for bool {
     const JSON: Kind = Kind::Boolean;
 
@@ -82,7 +82,11 @@ impl Value for bool {
     }
 
     fn parse(text: &str) -> Result<Self, Code> {
-        text.parse().map_err(|_| Code::NotAChoice)
+        match text {
+            "true" | "True" => Ok(true),
+            "false" | "False" => Ok(false),
+            _ => Err(Code::NotAChoice),
+        }
     }
 
     fn check(name: &str, text: &str) -> Result<Self, Vec<Violation>> {
@@ -220,6 +224,18 @@ impl Value for DateTime<Utc> {
     fn parse(text: &str) -> Result<Self, Code> {
         DateTime::parse_from_rfc3339(text).map(|time| time.to_utc()).map_err(|_| Code::NotATime)
     }
+
+    fn check(name: &str, text: &str) -> Result<Self, Vec<Violation>> {
+        Self::parse(text).map_err(|code| {
+            // In a query string, a plus sign is a space.
+            let hint = match Self::parse(&text.replace(' ', "+")) {
+                Ok(_) => "; in a URL, write + as %2B",
+                Err(_) => "",
+            };
+            let (sent, expected) = (quoted(text), Self::rule().expected);
+            vec![Violation::new(name, code, format!("{name} is {sent}, expected {expected}{hint}"))]
+        })
+    }
 }
 
 impl Value for JobId {
@@ -355,10 +371,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_boolean_is_exactly_true_or_false() {
-        assert_eq!(bool::parse("true"), Ok(true));
-        assert_eq!(bool::parse("false"), Ok(false));
-        for no in ["", "True", "TRUE", "1", "0", "yes", " true", "false "] {
+    fn a_boolean_is_true_or_false_as_json_or_python_writes_it() {
+        for (text, value) in [("true", true), ("True", true), ("false", false), ("False", false)] {
+            assert_eq!(bool::parse(text), Ok(value));
+        }
+        for no in ["", "TRUE", "tRUE", "1", "0", "yes", " true", "false "] {
             assert_eq!(bool::parse(no), Err(Code::NotAChoice), "{no:?}");
         }
     }

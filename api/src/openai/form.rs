@@ -91,10 +91,6 @@ fn is_positive(temperature: Option<Bounded<f64, 0, 1>>) -> bool {
     temperature.is_some_and(|temperature| temperature.get() > 0.0)
 }
 
-fn is_given(option: Option<&Unused>) -> bool {
-    option.is_some_and(|option| !option.is_empty)
-}
-
 /// The file of both forms.
 const fn recording(text: &'static str) -> File {
     File {
@@ -149,7 +145,7 @@ impl Form for AudioTranscriptionForm {
             }
         }
         let mut remarks = remarks([
-            ("prompt", is_given(self.prompt.as_ref())),
+            ("prompt", self.prompt.is_some()),
             ("temperature", is_positive(self.temperature)),
             ("include[]", self.include.is_some() && self.response_format != Some(Format::Json)),
             ("chunking_strategy", self.chunking == Some(Chunking::ServerVad) || self.chunking_type.is_some()),
@@ -215,10 +211,8 @@ impl Form for AudioTranslationForm {
             channels: Channels::Mixed,
             keyterms: Vec::new(),
         };
-        let remarks = remarks([
-            ("prompt", is_given(self.prompt.as_ref())),
-            ("temperature", is_positive(self.temperature)),
-        ]);
+        let remarks =
+            remarks([("prompt", self.prompt.is_some()), ("temperature", is_positive(self.temperature))]);
         let granularities = vec![Granularity::Segment];
         Some(View { speech, format, granularities, with_logprobs: false, remarks })
     }

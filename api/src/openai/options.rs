@@ -57,9 +57,7 @@ pub(super) struct Logprobs;
 
 /// The value of an option that changes nothing here.
 #[derive(Debug)]
-pub(super) struct Unused {
-    pub(super) is_empty: bool,
-}
+pub(super) struct Unused;
 
 /// A term that the recording is likely to have. `None` for a text that is no term, which has no effect.
 #[derive(Debug)]
@@ -170,8 +168,8 @@ impl Value for Unused {
         rule("a string", json!({"type": "string"}))
     }
 
-    fn parse(text: &str) -> Result<Self, Code> {
-        Ok(Self { is_empty: text.is_empty() })
+    fn parse(_: &str) -> Result<Self, Code> {
+        Ok(Self)
     }
 }
 

@@ -20,7 +20,7 @@ async fn top_k_is_an_integer_from_1_to_5_with_the_default_3() {
                 plain[..n].iter().map(|p| &p.0).collect::<Vec<_>>()
             );
         }
-        for bad in ["0", "6", "-1", "2.5", "1e0", "x", "", "٣", "੩", "null", "99999999999999999999"] {
+        for bad in ["0", "6", "-1", "2.5", "1e0", "x", " ", "٣", "੩", "null", "99999999999999999999"] {
             let form = Form::upload_and(&image.bytes, "top-k", bad);
             let problem = stack.refused(stack.post(image.operation, &form), 422).await;
             let fields: Vec<String> = problem.errors().into_iter().map(|(field, _)| field).collect();

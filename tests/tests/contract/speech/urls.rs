@@ -98,7 +98,7 @@ async fn a_url_that_is_not_allowed_is_refused_before_anything_is_sent_to_it() {
         (format!("https://169.254.169.254/latest?{SECRET}"), "not_allowed"),
         (format!("https://user:{SECRET}@example.com/"), "not_allowed"),
         (format!("example.com?{SECRET}"), "not_a_url"),
-        (String::new(), "not_a_url"),
+        (" ".to_owned(), "not_a_url"),
         (format!("https://example.com/{}", "x".repeat(2048)), "too_long"),
         // A name is resolved when the recording is fetched.
         (format!("https://localhost:{port}/a?{SECRET}"), "not_allowed"),
