@@ -1,11 +1,12 @@
 //! A server elsewhere: its address, the key for it, and why it cannot be used.
 
-use std::{fs, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
 use akhar_client::ClientError;
 use akhar_platform::{
     config::Config,
     http_client::{self, Limits},
+    text,
 };
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -50,7 +51,7 @@ fn causes(error: &dyn std::error::Error) -> String {
 
 /// The key in a file.
 pub(crate) fn key_in(file: &Path) -> Result<SecretString, Failure> {
-    let text = fs::read_to_string(file);
+    let text = text::read(file);
     let text = text.map_err(Failure::io(format!("cannot read the API key in {}", file.display())))?;
     match text.trim() {
         "" => Err(fail(format!("{} is empty, expected an API key", file.display()))),

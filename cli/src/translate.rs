@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, BufReader, Read};
 
 use akhar_inference::{Registry, scripts, seq2seq::Translator};
 use akhar_jobs::{Language, Script};
-use akhar_platform::config::Config;
+use akhar_platform::{config::Config, text};
 
 use crate::{choices::named, failure::Failure, output};
 
@@ -45,6 +45,7 @@ pub(crate) fn run(config: &Config, arguments: &Arguments) -> Result<(), Failure>
     };
     let mut translator = load(config, from)?;
     let mut input = BufReader::new(io::stdin().lock());
+    text::skip_mark(&mut input).map_err(Failure::io("cannot read standard input"))?;
     let mut n_written = 0_usize;
     loop {
         let lines = batch(&mut input).map_err(Failure::io("cannot read standard input"))?;

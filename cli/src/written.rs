@@ -1,9 +1,10 @@
 //! `akhar written`: writes the numbers of the lines of standard input in figures, without a server and without a model.
 
-use std::io;
+use std::io::{self, BufRead as _};
 
 use akhar_inference::speech::{self, WrittenForm};
 use akhar_jobs::{Digits, Language};
+use akhar_platform::text;
 
 use crate::{choices::named, failure::Failure, output};
 
@@ -24,7 +25,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Digits::Gurmukhi => speech::Digits::Gurmukhi,
     };
     let form = WrittenForm::new(arguments.lang.code(), digits);
-    for line in io::stdin().lines() {
+    let mut input = io::stdin().lock();
+    text::skip_mark(&mut input).map_err(Failure::io("cannot read standard input"))?;
+    for line in input.lines() {
         let line = line.map_err(Failure::io("cannot read standard input"))?;
         output::line(form.map_or_else(|| line.clone(), |form| form.text(&line)))?;
     }

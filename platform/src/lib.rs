@@ -18,3 +18,4 @@ pub mod reload;
 pub mod shutdown;
 pub mod supervisor;
 pub mod telemetry;
+pub mod text;

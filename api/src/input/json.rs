@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use akhar_platform::text;
 use axum::{
     extract::Request,
     http::{HeaderMap, header},
@@ -87,9 +88,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 fn parse(bytes: &[u8]) -> Result<Members, Problem> {
-    let text = str::from_utf8(bytes).map_err(|error| {
-        malformed(format!("The body is not valid UTF-8: byte {} is invalid.", error.valid_up_to() + 1))
-    })?;
+    let text = text::decode(bytes).map_err(|error| malformed(format!("The body {error}.")))?;
     let unreadable = |error: serde_json::Error| malformed(format!("The body is not valid JSON: {error}."));
     let kind = Kind::of(serde_json::from_str(text).map_err(unreadable)?);
     if kind != Kind::Object {

@@ -67,6 +67,7 @@ async fn a_body_is_bounded_in_bytes_members_and_time() {
 fn members_keep_their_order_and_text() {
     let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     assert_eq!(members(b"{}"), Ok(vec![]));
+    assert_eq!(members(b"\xef\xbb\xbf{}"), Ok(vec![]), "a byte order mark");
     assert_eq!(
         members(br#" { "a" : 1.50 , "b":[{"c":null}], "\u0061":"x\ny" } "#),
         Ok(vec![pair("a", "1.50"), pair("b", r#"[{"c":null}]"#), pair("a", r#""x\ny""#)])
@@ -91,7 +92,8 @@ fn the_error_says_what_is_wrong_and_where() {
         (b"{\"a\":\"\\x\"}", "escape"),
         (b"{\"\\ud800\":1}", "line 1 column"),
         (b"{} {}", "trailing"),
-        (b"\xef\xbb\xbf{}", "line 1 column 1"),
+        (b"\xef\xbb\xbf\xef\xbb\xbf{}", "line 1 column 1"),
+        (b"\xff\xfe{\0}\0", "UTF-16"),
         (b"{\"a\":\"\xff\"}", "byte 7"),
         (b"\xff", "byte 1"),
         (b"[]", "an array"),

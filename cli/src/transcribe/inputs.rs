@@ -5,11 +5,13 @@ use std::{
     collections::{HashMap, HashSet},
     ffi::{OsStr, OsString},
     fs::{self, DirEntry},
-    io::BufRead as _,
+    io::{self, BufRead},
+    os::unix::ffi::OsStringExt as _,
     path::{Component, Path, PathBuf},
 };
 
 use akhar_jobs::Language;
+use akhar_platform::text;
 use url::{Position, Url};
 
 use super::{
@@ -90,11 +92,10 @@ pub(super) fn find(
     let mut found = Found { has_ffmpeg, ..Found::default() };
     for argument in arguments {
         if argument.as_os_str() == LIST {
-            for line in std::io::stdin().lock().lines() {
-                let line = line.map_err(Failure::io("cannot read the list of paths on standard input"))?;
-                if !line.is_empty() {
-                    found.add(Path::new(&line))?;
-                }
+            for path in listed(&mut io::stdin().lock())
+                .map_err(Failure::io("cannot read the list of paths on standard input"))?
+            {
+                found.add(&path)?;
             }
         } else if argument.symlink_metadata().is_ok() {
             found.add(argument)?;
@@ -107,9 +108,22 @@ pub(super) fn find(
     Ok(Inputs { recordings: named(found.files, translation_lang)?, skipped: found.skipped })
 }
 
+/// The paths of a list, one on each line, in whatever encoding the file system has.
+fn listed(list: &mut impl BufRead) -> io::Result<Vec<PathBuf>> {
+    text::skip_mark(list)?;
+    let lines = list.split(b'\n').map(|line| {
+        let mut line = line?;
+        line.pop_if(|last| *last == b'\r');
+        Ok(PathBuf::from(OsString::from_vec(line)))
+    });
+    lines
+        .filter(|path: &io::Result<PathBuf>| !path.as_ref().is_ok_and(|path| path.as_os_str().is_empty()))
+        .collect()
+}
+
 /// The recordings at the URLs in a file, one on each line. The server says which of them it may not fetch.
 pub(super) fn of_urls(list: &Path, translation_lang: Option<&str>) -> Result<Inputs, Failure> {
-    let text = fs::read_to_string(list);
+    let text = text::read(list);
     let text = text.map_err(Failure::io(format!("cannot read the list of URLs {}", list.display())))?;
     let mut found = Found::default();
     let mut urls = HashMap::new();

@@ -1,15 +1,16 @@
 //! Reads the file with the terms that recordings are likely to have.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use akhar_jobs::key_term::{KeyTerm, MAX_TERMS};
+use akhar_platform::text;
 
 use crate::failure::Failure;
 
 /// The terms of a file, one on each line. Empty lines are left out.
 pub(super) fn read(path: &Path) -> Result<Vec<String>, Failure> {
     let name = path.display();
-    let text = fs::read_to_string(path).map_err(Failure::io(format!("cannot read {name}")))?;
+    let text = text::read(path).map_err(Failure::io(format!("cannot read {name}")))?;
     let lines = text.lines().map(str::trim).zip(1..).filter(|(line, _)| !line.is_empty());
     let wrong = |what: String| Failure::Command(format!("{name}: {what}"));
     let term = |(line, nth): (&str, usize)| match KeyTerm::parse(line) {

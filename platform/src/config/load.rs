@@ -1,6 +1,6 @@
 //! Reads the file and the environment, and checks the values.
 
-use std::path::PathBuf;
+use std::{io, path::PathBuf};
 
 use figment::{
     Figment,
@@ -10,7 +10,7 @@ use ipnet::IpNet;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::de::DeserializeOwned;
 
-use crate::installation::Installation;
+use crate::{installation::Installation, text};
 
 use super::{DEFAULT_FILE, PREFIX, secret_file, settings::Config};
 
@@ -31,6 +31,14 @@ pub enum ConfigError {
     /// `AKHAR_CONFIG` names a file that does not exist.
     #[error("configuration: AKHAR_CONFIG names the file {}, which does not exist", .0.display())]
     NoFile(PathBuf),
+    /// The file cannot be read, or is not UTF-8.
+    #[error("configuration: {} cannot be read: {source}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: io::Error,
+    },
     /// A file that holds a secret cannot be used.
     #[error("configuration: {key} names the file {}, which {problem}", .path.display())]
     SecretFile {
@@ -72,7 +80,8 @@ impl Format for Toml {
     const NAME: &'static str = "TOML";
 
     fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Self::Error> {
-        toml::from_str(text)
+        // figment reads the file, and leaves its byte order mark.
+        toml::from_str(text.trim_start_matches('\u{feff}'))
     }
 }
 
@@ -100,6 +109,8 @@ impl Config {
         let named = Env::var("AKHAR_CONFIG").map(PathBuf::from);
         let file = named.clone().unwrap_or_else(|| DEFAULT_FILE.into());
         if file.is_file() {
+            // figment's own error would not name the encoding.
+            text::read(&file).map_err(|source| ConfigError::Unreadable { path: file.clone(), source })?;
             figment = figment.merge(Toml::file_exact(file));
         } else if let Some(missing) = named {
             return Err(ConfigError::NoFile(missing));
