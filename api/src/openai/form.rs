@@ -1,8 +1,8 @@
 //! The forms of the OpenAI-compatible routes.
 
 use akhar_jobs::{
-    Bounded, Channels, Digits, Language, MediaType, Queue, Script, SpeechParameters, SubtitleSize,
-    key_term::MAX_TERMS,
+    Bounded, Channels, Digits, KeyTerm, Language, MaxLineLength, MaxLines, MediaType, Queue, Script,
+    SpeechParameters, SubtitleSize, key_term::MAX_TERMS,
 };
 use serde_json::json;
 
@@ -21,7 +21,7 @@ use crate::{
         fields::fields,
         form::Form,
     },
-    operations::speech_recognition::form::RECORDING_URL,
+    operations::speech_recognition::form::{DIGITS_NEED_WRITTEN, RECORDING_URL, TextForm},
     problems::{Code, Violation},
 };
 
@@ -62,6 +62,29 @@ fields! {
         _silence_duration: Unused = field("chunking_strategy[silence_duration_ms]"),
         /// Has no effect.
         _threshold: Unused = field("chunking_strategy[threshold]"),
+        /// Whether to translate the text too, as in `/v1/models/speech-recognition`. Not in OpenAI's API, as the following fields.
+        with_translation: bool = field("with-translation").or("false"),
+        /// The script of Panjabi texts.
+        script: Script = field("script").or("gurmukhi"),
+        /// Whether the channels of the recording are mixed into one, or each is transcribed by itself, which is the default of
+        /// `diarized_json` alone.
+        channels: Channels = field("channels"),
+        /// Whether the text has the words as they are spoken. The default is `written`.
+        format: TextForm = field("format").or("written"),
+        /// The digits of the written form. The default is `latin`.
+        digits: Digits = field("digits"),
+        /// The most characters of a line of subtitles. The default is 42.
+        max_line_length: MaxLineLength = field("max-line-length"),
+        /// The most lines of a cue of subtitles. The default is 2.
+        max_lines: MaxLines = field("max-lines"),
+        /// As `keywords[]`, but every text must be a term.
+        keyterms: Vec<KeyTerm> = field("keyterms"),
+        /// Has no effect: `response_format` decides whether the response has times.
+        with_timestamps: bool = field("with-timestamps"),
+        /// Has no effect: `timestamp_granularities[]` decides whether the response has words.
+        with_words: bool = field("with-words"),
+        /// Has no effect: `verbose_json` has the confidence.
+        with_confidence: bool = field("with-confidence"),
         _speaker_names: Vec<Unsupported> = field("known_speaker_names[]").only(&[]),
         _speaker_references: Vec<Unsupported> = field("known_speaker_references[]").only(&[]),
     }
@@ -144,10 +167,18 @@ impl Form for AudioTranscriptionForm {
                 refuse("stream", Code::Unsupported, needs("stream", Format::Json));
             }
         }
+        if let (Some(TextForm::Spoken), Some(_)) = (self.format, self.digits) {
+            refuse("digits", Code::Unsupported, DIGITS_NEED_WRITTEN.to_owned());
+        }
+        let format = self.response_format?;
+        let granularities = self.granularities.unwrap_or_else(|| vec![Granularity::Segment]);
         let mut remarks = remarks([
             ("prompt", self.prompt.is_some()),
             ("temperature", is_positive(self.temperature)),
-            ("include[]", self.include.is_some() && self.response_format != Some(Format::Json)),
+            ("include[]", self.include.is_some() && format != Format::Json),
+            ("with-timestamps", self.with_timestamps == Some(true) && !format.has_segments()),
+            ("with-words", self.with_words == Some(true) && !granularities.contains(&Granularity::Word)),
+            ("with-confidence", self.with_confidence == Some(true) && format != Format::VerboseJson),
             ("chunking_strategy", self.chunking == Some(Chunking::ServerVad) || self.chunking_type.is_some()),
         ]);
         let known = named.map(|(_, language)| language).or(self.model?.language());
@@ -165,23 +196,25 @@ impl Form for AudioTranscriptionForm {
             remarks
                 .push(format!("{n} of keywords[] {have} no effect: {they_are} in Gurmukhi or Latin letters"));
         }
-        let format = self.response_format?;
         let with_logprobs = self.include.is_some() && format == Format::Json;
-        let granularities = self.granularities.unwrap_or_else(|| vec![Granularity::Segment]);
+        let keyterms = keyterms.into_iter().flatten().chain(self.keyterms.into_iter().flatten());
+        let default_channels = if format == Format::DiarizedJson { Channels::Split } else { Channels::Mixed };
         let speech = SpeechParameters {
             lang: language,
             detect_language: known.is_none(),
-            with_translation: false,
+            with_translation: self.with_translation?,
             with_timestamps: format.has_segments(),
             with_words: granularities.contains(&Granularity::Word) || with_logprobs || format.is_subtitles(),
             with_confidence: format == Format::VerboseJson || with_logprobs,
-            written: Some(Digits::Latin),
-            script: Script::Gurmukhi,
-            subtitles: SubtitleSize::default(),
-            channels: if format == Format::DiarizedJson { Channels::Split } else { Channels::Mixed },
-            keyterms: keyterms.into_iter().flatten().take(MAX_TERMS).collect(),
+            written: (self.format? == TextForm::Written).then(|| self.digits.unwrap_or(Digits::Latin)),
+            script: self.script?,
+            subtitles: SubtitleSize { max_line_length: self.max_line_length, max_lines: self.max_lines },
+            channels: self.channels.unwrap_or(default_channels),
+            keyterms: keyterms.take(MAX_TERMS).collect(),
         };
-        Some((View { speech, format, granularities, with_logprobs, remarks }, self.stream?))
+        let is_translation = false;
+        let view = View { speech, is_translation, format, granularities, with_logprobs, remarks };
+        Some((view, self.stream?))
     }
 
     fn example() -> Option<serde_json::Value> {
@@ -214,7 +247,7 @@ impl Form for AudioTranslationForm {
         let remarks =
             remarks([("prompt", self.prompt.is_some()), ("temperature", is_positive(self.temperature))]);
         let granularities = vec![Granularity::Segment];
-        Some(View { speech, format, granularities, with_logprobs: false, remarks })
+        Some(View { speech, is_translation: true, format, granularities, with_logprobs: false, remarks })
     }
 
     fn example() -> Option<serde_json::Value> {

@@ -4,8 +4,7 @@ use std::{io::Write as _, time::Duration};
 
 use akhar_client::{
     AudioLogprobBody, AudioResultBody, AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody,
-    DiarizedAudioSegmentBody, DiarizedAudioTextBody, SegmentBody, VerboseAudioTextBody, Warnings,
-    subtitles::{self, Layout},
+    DiarizedAudioSegmentBody, DiarizedAudioTextBody, SegmentBody, VerboseAudioTextBody, Warnings, subtitles,
 };
 use akhar_jobs::{Job, Language, Outcome, Segment, SpeechParameters, Word};
 use axum::{
@@ -28,6 +27,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct View {
     pub(super) speech: SpeechParameters,
+    /// Whether the translation stands in place of the text, and not beside it.
+    pub(super) is_translation: bool,
     pub(super) format: Format,
     pub(super) granularities: Vec<Granularity>,
     /// Whether the words are shown with the probabilities that they are right.
@@ -39,6 +40,7 @@ pub(crate) struct View {
 /// The parts of a transcription.
 pub(super) struct Transcription {
     pub(super) text: String,
+    pub(super) translation: Option<String>,
     segments: Vec<Segment>,
     pub(super) words: Vec<Word>,
     pub(super) seconds: f64,
@@ -52,7 +54,7 @@ impl View {
     /// arrived.
     pub(super) fn render(self, job: Job, total: Duration) -> Result<Response, Problem> {
         let timing = job.timing;
-        let mut transcription = transcription(job, self.speech.with_translation)?;
+        let mut transcription = transcription(job, self.is_translation)?;
         transcription.warnings.general.extend(self.remarks.iter().cloned());
         let warnings = transcription.warnings.clone();
         let response = with_warnings(self.body(transcription), &warnings);
@@ -63,19 +65,22 @@ impl View {
         let of_type = |media_type: &'static str, text: String| {
             ([(header::CONTENT_TYPE, media_type)], text).into_response()
         };
+        let layout = response::layout(self.speech.subtitles);
         match self.format {
-            Format::Text => of_type("text/plain; charset=utf-8", format!("{}\n", transcription.text)),
-            Format::Srt => of_type(
-                "application/x-subrip; charset=utf-8",
-                subtitles::srt(&cues(transcription), Layout::default()),
-            ),
-            Format::Vtt => {
-                of_type("text/vtt; charset=utf-8", subtitles::vtt(&cues(transcription), Layout::default()))
+            Format::Text => {
+                let translation = transcription.translation.map(|text| format!("\n{text}\n"));
+                let text = format!("{}\n{}", transcription.text, translation.unwrap_or_default());
+                of_type("text/plain; charset=utf-8", text)
             }
+            Format::Srt => {
+                of_type("application/x-subrip; charset=utf-8", subtitles::srt(&cues(transcription), layout))
+            }
+            Format::Vtt => of_type("text/vtt; charset=utf-8", subtitles::vtt(&cues(transcription), layout)),
             Format::Json => {
                 let usage = usage(transcription.seconds);
                 let logprobs = self.with_logprobs.then(|| logprobs(&transcription.words)).flatten();
-                let text = AudioTextBody { usage, text: transcription.text, logprobs };
+                let Transcription { text, translation, .. } = transcription;
+                let text = AudioTextBody { usage, text, translation, logprobs };
                 Json(AudioResultBody::Text(text)).into_response()
             }
             Format::DiarizedJson => Json(AudioResultBody::Diarized(diarized(transcription))).into_response(),
@@ -86,11 +91,9 @@ impl View {
     }
 
     fn verbose(&self, transcription: Transcription) -> VerboseAudioTextBody {
-        let SpeechParameters { lang, with_translation, .. } = &self.speech;
-        let lang = transcription.language.unwrap_or(*lang);
-        let with_translation = *with_translation;
-        let task = if with_translation { "translate" } else { "transcribe" };
-        let language = if with_translation { lang.other() } else { lang };
+        let lang = transcription.language.unwrap_or(self.speech.lang);
+        let task = if self.is_translation { "translate" } else { "transcribe" };
+        let language = if self.is_translation { lang.other() } else { lang };
         let segments = self.granularities.contains(&Granularity::Segment).then(|| {
             let segment = |(id, s): (usize, Segment)| AudioSegmentBody {
                 id,
@@ -104,6 +107,7 @@ impl View {
                 no_speech_prob: 0.0,
                 confidence: s.confidence,
                 text: s.transcription,
+                translation: s.translation,
             };
             transcription.segments.into_iter().enumerate().map(segment).collect()
         });
@@ -121,6 +125,7 @@ impl View {
             language: name(language).to_owned(),
             duration: transcription.seconds,
             text: transcription.text,
+            translation: transcription.translation,
             segments,
             words,
             warnings: transcription.warnings.sentences(),
@@ -146,13 +151,21 @@ pub(super) fn transcription(job: Job, is_translation: bool) -> Result<Transcript
             segment.transcription = segment.translation.take().unwrap_or_default();
         }
     }
-    let text = if is_translation { translation.unwrap_or_default() } else { transcription };
-    Ok(Transcription { text, segments, words: words.unwrap_or_default(), seconds, warnings, language })
+    let (text, translation) =
+        if is_translation { (translation.unwrap_or_default(), None) } else { (transcription, translation) };
+    Ok(Transcription {
+        text,
+        translation,
+        segments,
+        words: words.unwrap_or_default(),
+        seconds,
+        warnings,
+        language,
+    })
 }
 
 fn cues(Transcription { segments, words, .. }: Transcription) -> Vec<SegmentBody> {
-    let segments = segments.into_iter().map(|segment| Segment { translation: None, ..segment });
-    body::with_words(segments.collect(), Some(words))
+    body::with_words(segments, Some(words))
 }
 
 fn diarized(transcription: Transcription) -> DiarizedAudioTextBody {
@@ -162,12 +175,14 @@ fn diarized(transcription: Transcription) -> DiarizedAudioTextBody {
         start: s.start,
         end: s.end,
         text: s.transcription,
+        translation: s.translation,
         speaker: char::from(b'A' + s.channel.unwrap_or(1).clamp(1, 26) - 1).to_string(),
     };
     DiarizedAudioTextBody {
         task: "transcribe".to_owned(),
         duration: transcription.seconds,
         text: transcription.text,
+        translation: transcription.translation,
         segments: transcription.segments.into_iter().enumerate().map(segment).collect(),
         usage: usage(transcription.seconds),
     }

@@ -90,7 +90,13 @@ impl EventWriter for AudioEventWriter {
                 let usage = usage(transcription.seconds);
                 let warnings = transcription.warnings.sentences();
                 let logprobs = self.with_logprobs.then(|| logprobs(&transcription.words)).flatten();
-                let done = AudioEventBody::Done { text: transcription.text, warnings, logprobs, usage };
+                let done = AudioEventBody::Done {
+                    text: transcription.text,
+                    translation: transcription.translation,
+                    warnings,
+                    logprobs,
+                    usage,
+                };
                 events.push(EventBody::Text(done));
                 events
             }

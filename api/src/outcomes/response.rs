@@ -6,7 +6,7 @@ use akhar_client::{
     HandwritingBody, JobResultBody, Png, SegmentBody, TranscriptionBody, paragraphs,
     subtitles::{self, Layout},
 };
-use akhar_jobs::{HandwritingParameters, Job, Operation, Outcome, Parameters, Timing};
+use akhar_jobs::{HandwritingParameters, Job, Operation, Outcome, Parameters, SubtitleSize, Timing};
 use axum::{
     Json,
     http::{HeaderName, HeaderValue, header},
@@ -77,7 +77,10 @@ const fn pictures(with_svg: bool) -> &'static [Representation] {
 /// infer.
 pub(crate) fn result(job: Job, total: Duration, context: &RequestContext) -> Result<Response, Problem> {
     let warnings = warnings(job.outcome.as_ref());
-    let layout = layout(job.outcome.as_ref());
+    let layout = match &job.outcome {
+        Some(Outcome::Transcription { subtitles, .. }) => layout(*subtitles),
+        _ => Layout::default(),
+    };
     let representation = negotiate(context, job.operation, representations_of(job.outcome.as_ref()));
     // Only a text has paragraphs.
     let read = job.outcome.as_ref().filter(|_| matches!(representation, Ok(Representation::Text)));
@@ -116,9 +119,8 @@ fn translation(segment: &SegmentBody) -> &str {
     segment.translation.as_deref().unwrap_or_default()
 }
 
-/// The size of an outcome's subtitles.
-fn layout(outcome: Option<&Outcome>) -> Layout {
-    let Some(Outcome::Transcription { subtitles, .. }) = outcome else { return Layout::default() };
+/// The layout of subtitles of this size.
+pub(crate) fn layout(subtitles: SubtitleSize) -> Layout {
     let usual = Layout::default();
     Layout {
         max_line_length: subtitles.max_line_length.map_or(usual.max_line_length, |max| max.get().into()),

@@ -24,6 +24,10 @@ pub struct AudioTextBody {
     /// The whole text, in NFC. Empty if the recording has no speech.
     #[cfg_attr(feature = "schema", schema(example = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"))]
     pub text: String,
+    /// The translation of the whole text, if it was asked for. Not in OpenAI's API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub translation: Option<String>,
     /// The words of the text with the probabilities that they are right, if `include[]` asks for them and the model tells
     /// them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,6 +61,10 @@ pub struct DiarizedAudioTextBody {
     pub duration: f64,
     /// The whole text, in NFC.
     pub text: String,
+    /// The translation of the whole text, if it was asked for. Not in OpenAI's API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub translation: Option<String>,
     /// The segments of all speakers in the order of their starts.
     pub segments: Vec<DiarizedAudioSegmentBody>,
     /// The length of the recording.
@@ -79,6 +87,10 @@ pub struct DiarizedAudioSegmentBody {
     pub end: f64,
     /// The text.
     pub text: String,
+    /// The translation of the text, if it was asked for. Not in OpenAI's API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub translation: Option<String>,
     /// The channel of the recording that it is said in: `A` is the first one.
     #[cfg_attr(feature = "schema", schema(example = "A"))]
     pub speaker: String,
@@ -98,6 +110,10 @@ pub struct VerboseAudioTextBody {
     pub duration: f64,
     /// The whole text, in NFC.
     pub text: String,
+    /// The translation of the whole text, if it was asked for. Not in OpenAI's API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub translation: Option<String>,
     /// The segments in order, if they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
@@ -126,6 +142,10 @@ pub struct AudioSegmentBody {
     pub end: f64,
     /// The text.
     pub text: String,
+    /// The translation of the text, if it was asked for. Not in OpenAI's API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub translation: Option<String>,
     /// Always 0.
     pub seek: u32,
     /// Always 0.
@@ -177,6 +197,10 @@ pub enum AudioEventBody {
     Done {
         /// The whole text.
         text: String,
+        /// The translation of the whole text, if it was asked for. Not in OpenAI's API.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schema(nullable = false))]
+        translation: Option<String>,
         /// What is unusual about the recording, and which parts of the text are probably wrong. Not in OpenAI's API.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(feature = "schema", schema(required = false))]

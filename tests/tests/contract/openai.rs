@@ -138,6 +138,45 @@ async fn every_documented_format_is_transcribed() {
 }
 
 #[tokio::test]
+async fn the_fields_of_the_specified_path_work_here_too() {
+    let stack = Stack::start().await;
+    let ask = async |fields: &[(&str, &str)]| {
+        let form = Form::upload_and(&fixture("pa-school.m4a"), "model", "speech-pa");
+        let form = fields.iter().fold(form, |form, (name, value)| form.text(name, value));
+        send(request(&stack, TRANSCRIPTIONS, &form)).await
+    };
+    let translated = ("with-translation", "true");
+    let json = ask(&[translated, ("script", "latin"), ("format", "spoken")]).await.json();
+    let text = json["text"].as_str().expect("a text");
+    assert!(text.starts_with("mērā") && !text.ends_with('.'), "{text}");
+    let translation = json["translation"].as_str().expect("a translation").to_owned();
+    assert!(translation.contains("brother"), "{translation}");
+    let verbose = ask(&[translated, ("response_format", "verbose_json"), ("channels", "mixed")]).await.json();
+    assert_eq!(verbose["translation"], translation);
+    assert_eq!(verbose["segments"][0]["translation"], translation);
+    assert_eq!((&verbose["task"], &verbose["language"]), (&json!("transcribe"), &json!("punjabi")));
+    let done = |body: &[u8]| {
+        let text = String::from_utf8(body.to_vec()).expect("UTF-8");
+        serde_json::from_str::<Value>(text.trim_end().rsplit("data: ").next().expect("an event"))
+            .expect("JSON")
+    };
+    assert_eq!(done(&ask(&[translated, ("stream", "true")]).await.body)["translation"], translation);
+    let plain = ask(&[translated, ("response_format", "text")]).await.body;
+    assert!(String::from_utf8_lossy(&plain).ends_with(&format!("\n\n{translation}\n")));
+    let size = [("response_format", "srt"), ("max-line-length", "12"), ("max-lines", "4")];
+    let srt = ask(&size).await.body;
+    let srt = String::from_utf8_lossy(&srt);
+    assert!(
+        srt.contains("-->") && srt.lines().all(|line| !(line.contains("ਮੇਰਾ") && line.contains("ਹੈ"))),
+        "{srt}"
+    );
+    let unused = ask(&[("with-timestamps", "true"), ("keyterms", "ਸਕੂਲ")]).await;
+    assert_eq!(unused.header("akhar-warnings"), "\"with-timestamps has no effect\"");
+    let problem = ask(&[("format", "spoken"), ("digits", "latin")]).await;
+    assert_eq!(problem.json()["error"]["param"], "digits");
+}
+
+#[tokio::test]
 async fn a_recording_may_be_larger_than_on_the_specified_path_up_to_a_limit() {
     let stack = Stack::with().set("AKHAR_MAX_AUDIO_BYTES", 3_000_000).start().await;
     let mut samples = silence(92);

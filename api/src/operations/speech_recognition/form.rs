@@ -21,6 +21,9 @@ use crate::{
 pub(crate) const RECORDING_URL: &str = "In place of `file`: an `https` URL from which the service fetches the recording, by \
     default at most 512 × 1024² bytes and four hours, and of any format that `/v1/audio/transcriptions` takes.";
 
+/// Why `digits` is refused.
+pub(crate) const DIGITS_NEED_WRITTEN: &str = "digits needs format written, but format is spoken";
+
 /// Whether a text is as it is spoken, or as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextForm {
@@ -100,7 +103,7 @@ impl Form for SpeechForm {
         text: "A recording, at most 2 × 1024² bytes.",
         max_bytes: Some(MAX_RECORDING_BYTES),
         types: MediaType::MP3_AND_WAV,
-        if_other: Some("POST /v1/audio/transcriptions takes more formats"),
+        if_other: Some("POST /v1/audio/transcriptions takes more formats, and the fields of this route too"),
         if_larger: Some(
             "POST /v1/audio/transcriptions takes larger recordings, and `akhar transcribe` cuts long ones",
         ),
@@ -114,8 +117,7 @@ impl Form for SpeechForm {
         let is_given = self.format.is_some();
         let format = self.format.unwrap_or(TextForm::Spoken);
         if self.digits.is_some() && format == TextForm::Spoken {
-            let detail = "digits needs format written, but format is spoken";
-            violations.push(Violation::new("digits", Code::Unsupported, detail));
+            violations.push(Violation::new("digits", Code::Unsupported, DIGITS_NEED_WRITTEN));
         }
         if self.with_words == Some(true) && self.with_timestamps == Some(false) {
             let detail =
