@@ -143,7 +143,10 @@ async fn execute(admin: &Admin, command: Command) -> Result<(), Failure> {
             let new = NewKey { name, quotas: quotas.into(), webhook, role, lifetime: expires };
             let created = admin.create_key(new).await?;
             if has_webhook {
-                eprintln!("`akhar keys webhook {}` prints the secret that signs webhooks", created.prefix);
+                output::note(format_args!(
+                    "`akhar keys webhook {}` prints the secret that signs webhooks",
+                    created.prefix
+                ));
             }
             output::line(created.key)
         }
@@ -164,7 +167,7 @@ async fn execute(admin: &Admin, command: Command) -> Result<(), Failure> {
             let keys = admin.keys().await?;
             let revoked = keys.iter().find(|key| prefix.contains(&key.prefix));
             let name = revoked.map_or_else(String::new, |key| format!("{} ({})", key.prefix, key.name));
-            eprintln!("revoked {name}");
+            output::note(format_args!("revoked {name}"));
             Ok(())
         }
         Command::List { json } => {

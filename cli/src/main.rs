@@ -2,6 +2,8 @@
 //!
 //! Exit codes: 0 success, 1 failure, 2 wrong arguments, 130 and 143 a command that a signal stopped. Results are printed to stdout, everything else to stderr.
 
+#![warn(clippy::print_stderr, clippy::print_stdout)]
+
 mod actor;
 mod admin;
 mod api;
@@ -116,9 +118,9 @@ fn main() -> ExitCode {
         Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,
         Err(Failure::Exit(code)) => ExitCode::from(code),
         Err(failure) => {
-            eprintln!("akhar: {failure}");
+            output::note(format_args!("akhar: {failure}"));
             if let Some(advice) = failure.advice() {
-                eprintln!("akhar: {advice}");
+                output::note(format_args!("akhar: {advice}"));
             }
             ExitCode::FAILURE
         }

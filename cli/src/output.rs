@@ -23,6 +23,11 @@ pub(crate) fn print(text: impl Display) -> Result<(), Failure> {
     }
 }
 
+/// Writes a line to standard error. Nothing depends on it, so the work goes on if it is closed or full.
+pub(crate) fn note(text: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
 /// Writes a table.
 pub(crate) fn table<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> Result<(), Failure> {
     print(columns(head, rows))

@@ -18,7 +18,7 @@ pub(super) fn run(config: &Config, id: Option<&str>) -> Result<(), Failure> {
             Ok(()) => output::line(format_args!("{}  {} verified", model.id, n_files(model.files.len())))?,
             Err(error) => {
                 if let Some(earlier) = broken.replace(error) {
-                    eprintln!("akhar: {earlier}");
+                    output::note(format_args!("akhar: {earlier}"));
                 }
             }
         }

@@ -1,6 +1,13 @@
 //! Transcribes one recording of a run: reads it, cuts it if it is long or of another format, sends it, and writes the results.
 
-use std::{fs, future::ready, io, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    fs,
+    future::ready,
+    io::{self, ErrorKind},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
 use akhar_client::{
     Client, ClientError, GroupBody, JobBody, JobResultBody, MAX_RECORDING_BYTES, ProblemBody,
@@ -27,7 +34,7 @@ use super::{
     join::{Part, Transcript, join, merge},
     journal::{Entry, Journal},
     lengths::Lengths,
-    outputs::Outputs,
+    outputs::{MAX_NAME_BYTES, Outputs},
     pace::{Pace, Place},
     settings::{Settings, sha256},
     spoken::AUTO,
@@ -54,6 +61,8 @@ pub(super) struct Batch {
     pub(super) deletes_jobs: bool,
     /// Held while a long recording is in memory, so that one is at a time.
     pub(super) memory: Semaphore,
+    /// Whether ffmpeg is installed.
+    pub(super) has_ffmpeg: bool,
     /// The lengths of all recordings, and how much of them is transcribed.
     pub(super) lengths: Lengths,
 }
@@ -83,6 +92,25 @@ struct Sound {
     source: RecordingSource,
     /// The SHA-256 of the bytes or of the URL.
     sha256: String,
+}
+
+/// What a recording is decoded of.
+#[derive(Debug, Clone)]
+enum Encoded {
+    /// The bytes of a file that Akhar decodes.
+    Own(Bytes),
+    /// The path of a file that ffmpeg decodes.
+    Foreign(PathBuf),
+}
+
+impl Encoded {
+    /// The number of its channels.
+    fn n_channels(self) -> Result<usize, Undecodable> {
+        match self {
+            Self::Own(bytes) => Recording::open(bytes, None).map(|recording| recording.n_channels()),
+            Self::Foreign(path) => Ffmpeg::start(&path, Some(0))?.n_channels(),
+        }
+    }
 }
 
 /// A recording that is decoded here, whose sound comes a second at a time.
@@ -126,6 +154,19 @@ struct CutPiece {
     end_s: f64,
     ends_in_pause: bool,
     sound: Sound,
+}
+
+impl Trouble {
+    /// Whether another decoder may read the recording.
+    fn is_of_decoder(&self) -> bool {
+        let codes = ["undecodable", "unsupported_codec", "unsupported_media_type"];
+        matches!(self, Self::Recording { code, .. } if codes.contains(&&**code))
+    }
+
+    /// This trouble if it ends the run, and otherwise another one.
+    fn unless_of_recording(self, other: Self) -> Self {
+        if matches!(self, Self::Recording { .. }) { other } else { self }
+    }
 }
 
 impl From<Undecodable> for Trouble {
@@ -173,8 +214,11 @@ impl Batch {
         if let Some(url) = &input.url {
             return self.try_transcribe_url(nth, input, url).await;
         }
+        self.check_name(input)?;
         let n_bytes = tokio::fs::metadata(&input.path).await.map_err(unreadable)?.len();
-        let is_cut = input.reader() != Reader::Server || n_bytes > MAX_RECORDING_BYTES as u64;
+        let (path, has_ffmpeg) = (input.path.clone(), self.has_ffmpeg);
+        let reader = blocking(move || Reader::of(&path, has_ffmpeg)).await.map_err(unreadable)?;
+        let is_cut = reader != Reader::Server || n_bytes > MAX_RECORDING_BYTES as u64;
         let (place, memory) = if is_cut {
             (None, self.memory.acquire().await.ok())
         } else {
@@ -198,11 +242,40 @@ impl Batch {
                 if let Ok(length_s) = length_s.await {
                     self.lengths.opened(nth, length_s);
                 }
-                self.job(nth, sound, place, false, self.settings.lang().name()).await?
+                self.job(nth, sound, place, false, self.settings.lang().name()).await
             }
-            None => self.channels(nth, input, bytes, memory).await?,
+            None if reader == Reader::Ffmpeg => self.foreign(nth, input, memory).await,
+            None => self.channels(nth, Encoded::Own(bytes), memory).await,
         };
-        self.write(input, sha256, transcript).await
+        let transcript = match transcript {
+            Err(trouble) if self.has_ffmpeg && reader != Reader::Ffmpeg && trouble.is_of_decoder() => {
+                let memory = self.memory.acquire().await.ok();
+                // If ffmpeg cannot read it either, the first reason is the better one.
+                self.foreign(nth, input, memory).await.map_err(|other| other.unless_of_recording(trouble))
+            }
+            transcript => transcript,
+        };
+        self.write(input, sha256, transcript?).await
+    }
+
+    /// Transcribes a recording that ffmpeg decodes.
+    async fn foreign(
+        self: &Arc<Self>,
+        nth: usize,
+        input: &Input,
+        memory: Option<SemaphorePermit<'_>>,
+    ) -> Result<Transcript, Trouble> {
+        self.channels(nth, Encoded::Foreign(input.path.clone()), memory).await
+    }
+
+    /// Refuses a recording whose results could not be written.
+    fn check_name(&self, input: &Input) -> Result<(), Trouble> {
+        self.outputs.too_long_name(input, &self.settings).map_or(Ok(()), |n_bytes| {
+            let reason = format!(
+                "a result of it would have a name of {n_bytes} bytes, expected at most {MAX_NAME_BYTES}: rename it"
+            );
+            Err(Trouble::Recording { code: "name_too_long".to_owned(), reason })
+        })
     }
 
     /// Transcribes a recording that the server fetches, unless an earlier run has done that. Whether the file behind its URL is
@@ -213,6 +286,7 @@ impl Batch {
         input: &Input,
         url: &Url,
     ) -> Result<Ended, Trouble> {
+        self.check_name(input)?;
         let sha256 = sha256(input.path.as_os_str().as_encoded_bytes());
         if let Some(entry) = self.earlier(input, &sha256) {
             return Ok(Ended::Earlier(entry));
@@ -246,11 +320,11 @@ impl Batch {
         let batch = self.clone();
         let input = input.clone();
         let written = blocking(move || {
-            batch.outputs.write(&input, &batch.settings, &transcript)?;
-            batch.journal.add(&entry)?;
-            Ok((Ended::Transcribed(entry), transcript.jobs))
+            batch.outputs.write(&input, &batch.settings, &transcript).map_err(unwritten)?;
+            batch.journal.add(&entry).map_err(Trouble::Run)?;
+            Ok::<_, Trouble>((Ended::Transcribed(entry), transcript.jobs))
         });
-        let (ended, jobs) = written.await.map_err(Trouble::Run)?;
+        let (ended, jobs) = written.await?;
         if self.deletes_jobs {
             self.delete(jobs).await?;
         }
@@ -273,27 +347,20 @@ impl Batch {
     async fn channels(
         self: &Arc<Self>,
         nth: usize,
-        input: &Input,
-        bytes: Bytes,
+        encoded: Encoded,
         memory: Option<SemaphorePermit<'_>>,
     ) -> Result<Transcript, Trouble> {
         if !self.settings.splits_channels() {
             let lang = self.settings.lang().name().to_owned();
-            return self.clone().pieces(nth, input, bytes, memory, None, lang).await;
+            return self.clone().pieces(nth, encoded, memory, None, lang).await;
         }
-        let foreign = (input.reader() == Reader::Ffmpeg).then(|| input.path.clone());
-        let opened = bytes.clone();
-        let n_channels = blocking(move || match foreign {
-            Some(path) => Ffmpeg::start(&path, Some(0))?.n_channels(),
-            None => Recording::open(opened, None).map(|recording| recording.n_channels()),
-        });
-        let n_channels = n_channels.await?;
+        let opened = encoded.clone();
+        let n_channels = blocking(move || opened.n_channels()).await?;
         let mut channels = Vec::new();
         let mut lang = self.settings.lang().name().to_owned();
         for channel in 0..n_channels {
             let no_permit = None::<SemaphorePermit<'_>>;
-            let pieces =
-                self.clone().pieces(nth, input, bytes.clone(), no_permit, Some(channel), lang.clone());
+            let pieces = self.clone().pieces(nth, encoded.clone(), no_permit, Some(channel), lang.clone());
             let transcript = pieces.await?;
             lang = transcript.detected().map_or(lang, str::to_owned);
             channels.push(transcript);
@@ -308,8 +375,7 @@ impl Batch {
     async fn pieces(
         self: Arc<Self>,
         nth: usize,
-        input: &Input,
-        bytes: Bytes,
+        encoded: Encoded,
         memory: Option<impl Drop>,
         channel: Option<usize>,
         mut lang: String,
@@ -317,8 +383,7 @@ impl Batch {
         let (sender, mut pieces) = mpsc::channel(1);
         let batch = self.clone();
         let opened = move |length_s| batch.lengths.opened(nth, length_s);
-        let foreign = (input.reader() == Reader::Ffmpeg).then(|| input.path.clone());
-        let cutting = move || cut(open(bytes, foreign, channel, opened)?, &sender);
+        let cutting = move || cut(open(encoded, channel, opened)?, &sender);
         let mut cut = Some((memory, tokio::task::spawn_blocking(cutting)));
         let mut running = FuturesUnordered::new();
         let mut parts = Vec::new();
@@ -418,20 +483,16 @@ impl Batch {
     }
 }
 
-/// Opens a recording. `foreign`: the path of its file, if it has a format that ffmpeg decodes. `opened` gets its length in
-/// seconds, if that is known beforehand.
-fn open(
-    bytes: Bytes,
-    foreign: Option<PathBuf>,
-    channel: Option<usize>,
-    opened: impl FnOnce(f64),
-) -> Result<Source, Undecodable> {
-    if let Some(path) = foreign {
-        return Ffmpeg::start(&path, channel).map(Source::Ffmpeg);
+/// Opens a recording. `opened` gets its length in seconds, if that is known beforehand.
+fn open(encoded: Encoded, channel: Option<usize>, opened: impl FnOnce(f64)) -> Result<Source, Undecodable> {
+    match encoded {
+        Encoded::Own(bytes) => {
+            let recording = Recording::open(bytes, channel)?;
+            opened(recording.length_s());
+            Ok(Source::Own(Box::new(recording)))
+        }
+        Encoded::Foreign(path) => Ffmpeg::start(&path, channel).map(Source::Ffmpeg),
     }
-    let recording = Recording::open(bytes, channel)?;
-    opened(recording.length_s());
-    Ok(Source::Own(Box::new(recording)))
 }
 
 /// Cuts a recording and sends the pieces. Returns what is unusual about the file. Ends early if nobody receives the pieces.
@@ -476,6 +537,17 @@ fn refused(problem: &ProblemBody) -> Trouble {
     let code = problem.errors.first().map_or(problem.slug(), |violation| &violation.code).to_owned();
     let reason = if details.is_empty() { problem.detail.clone() } else { details.join("; ") };
     Trouble::Recording { code, reason }
+}
+
+/// What it means that a result cannot be written: for the recording, or for the whole run if others could not be written either.
+fn unwritten((path, error): (PathBuf, io::Error)) -> Trouble {
+    let what = format!("cannot write {}", path.display());
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::ReadOnlyFilesystem => {
+            Trouble::Run(Failure::io(what)(error))
+        }
+        _ => Trouble::Recording { code: "unwritable".to_owned(), reason: format!("{what}: {error}") },
+    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is used in map_err")]

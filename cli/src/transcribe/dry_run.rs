@@ -1,10 +1,6 @@
 //! `akhar transcribe --dry-run`: what a run would do is printed, and nothing is written or sent.
 
-use std::{
-    fs::{self, File},
-    io,
-    path::Path,
-};
+use std::{fs, io, path::Path};
 
 use akhar_worker::{Recording, Undecodable};
 
@@ -28,11 +24,12 @@ const fn real_time_factor(lang: SpokenLanguage) -> f64 {
 
 /// Opens all recordings, and prints how many there are, how long they are, about how long a run would take, and which files
 /// would fail or be skipped.
-pub(super) fn report(Inputs { recordings, skipped }: &Inputs, lang: SpokenLanguage) -> Result<(), Failure> {
+pub(super) fn report(inputs: &Inputs, lang: SpokenLanguage, has_ffmpeg: bool) -> Result<(), Failure> {
+    let Inputs { recordings, skipped, failed } = inputs;
     let mut length_s = 0.0;
-    let mut failing = Vec::new();
+    let mut failing = failed.clone();
     for input in recordings {
-        match length(input) {
+        match length(input, has_ffmpeg) {
             Ok(seconds) => length_s += seconds,
             Err((code, reason)) => {
                 let path = input.path.to_string_lossy().into_owned();
@@ -53,17 +50,20 @@ pub(super) fn report(Inputs { recordings, skipped }: &Inputs, lang: SpokenLangua
 }
 
 /// The length of a recording in seconds, or why it cannot be transcribed.
-fn length(input: &Input) -> Result<f64, (String, String)> {
+fn length(input: &Input, has_ffmpeg: bool) -> Result<f64, (String, String)> {
     let unreadable = |error: io::Error| ("unreadable".to_owned(), error.to_string());
-    let length = match input.reader() {
-        Reader::Ffmpeg => {
-            File::open(&input.path).map_err(unreadable)?;
-            decoded_length(&input.path)
-        }
-        Reader::Server | Reader::Here => {
-            let bytes = fs::read(&input.path).map_err(unreadable)?;
-            Recording::open(bytes.into(), None).map(|recording| recording.length_s())
-        }
+    let reader = Reader::of(&input.path, has_ffmpeg).map_err(unreadable)?;
+    let own = || {
+        let bytes = fs::read(&input.path).map_err(unreadable)?;
+        let opened = Recording::open(bytes.into(), None);
+        Ok::<_, (String, String)>(opened.map(|recording| recording.length_s()))
+    };
+    let length = match reader {
+        Reader::Ffmpeg => decoded_length(&input.path),
+        Reader::Server | Reader::Here => match own()? {
+            Err(error) if has_ffmpeg => decoded_length(&input.path).map_err(|_| error),
+            length => length,
+        },
     };
     length.map_err(|error| (error.code.to_owned(), error.detail))
 }

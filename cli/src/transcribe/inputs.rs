@@ -4,14 +4,18 @@
 use std::{
     collections::{HashMap, HashSet},
     ffi::{OsStr, OsString},
-    fs::{self, DirEntry},
-    io::{self, BufRead},
+    fs::{self, DirEntry, File},
+    io::{self, BufRead, Read as _},
     os::unix::ffi::OsStringExt as _,
     path::{Component, Path, PathBuf},
 };
 
-use akhar_jobs::Language;
+use akhar_jobs::{
+    Language, MediaType,
+    sniff::{N_START, media_type},
+};
 use akhar_platform::text;
+use glob::GlobResult;
 use url::{Position, Url};
 
 use super::{
@@ -22,11 +26,9 @@ use super::{
 };
 use crate::failure::Failure;
 
-/// The extensions of files that the server takes as they are.
-const SENT: [&str; 2] = ["mp3", "wav"];
-/// The extensions of files that are decoded here, because the server takes them only from other programs.
-const DECODED: [&str; 7] = ["flac", "m4a", "mkv", "mp4", "ogg", "opus", "webm"];
-/// The extensions of other recordings, which ffmpeg decodes.
+/// The extensions of recordings that Akhar decodes, if their names tell the truth.
+const KNOWN: [&str; 9] = ["flac", "m4a", "mkv", "mp3", "mp4", "ogg", "opus", "wav", "webm"];
+/// The extensions of other recordings. Some of them Akhar decodes, and ffmpeg the others.
 const FOREIGN: [&str; 38] = [
     "3g2", "3ga", "3gp", "aac", "ac3", "aif", "aifc", "aiff", "amr", "ape", "asf", "au", "avi", "awb", "caf",
     "dss", "dts", "flv", "gsm", "m4b", "m4v", "mka", "mov", "mp2", "mpeg", "mpg", "oga", "ogv", "ra", "rm",
@@ -48,27 +50,32 @@ pub(super) struct Input {
     pub(super) url: Option<Url>,
 }
 
-/// What reads a file, by its extension.
+/// What reads a file, by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reader {
-    /// The server takes the file as it is.
+    /// The server takes the file as it is, if it is not too large.
     Server,
-    /// It is decoded here.
+    /// It is decoded here, because the server takes it only from other programs.
     Here,
     Ffmpeg,
 }
 
-impl Input {
-    /// What reads the file.
-    pub(super) fn reader(&self) -> Reader {
-        if has_extension(&self.path, &DECODED) {
-            Reader::Here
-        } else if has_extension(&self.path, &FOREIGN) {
-            Reader::Ffmpeg
-        } else {
-            Reader::Server
-        }
+impl Reader {
+    /// What reads the file. Names are often wrong, so they do not count.
+    pub(super) fn of(path: &Path, has_ffmpeg: bool) -> io::Result<Self> {
+        Ok(match recording_type(path)? {
+            Some(MediaType::Mp3 | MediaType::Wav) => Self::Server,
+            None if has_ffmpeg => Self::Ffmpeg,
+            _ => Self::Here,
+        })
     }
+}
+
+/// The type of a recording that Akhar decodes. `None` if the file does not begin as one.
+fn recording_type(path: &Path) -> io::Result<Option<MediaType>> {
+    let mut start = Vec::new();
+    File::open(path)?.take(N_START as u64).read_to_end(&mut start)?;
+    Ok(media_type(&start).filter(|found| MediaType::RECORDINGS.contains(found)))
 }
 
 /// What the arguments name.
@@ -77,6 +84,8 @@ pub(super) struct Inputs {
     pub(super) recordings: Vec<Input>,
     /// The files of folders that are not transcribed.
     pub(super) skipped: Vec<Untranscribed>,
+    /// What cannot be read, such as folders.
+    pub(super) failed: Vec<Untranscribed>,
 }
 
 /// The recordings of these arguments, each once, in order. A folder gives the files in it and below it with a known
@@ -95,17 +104,21 @@ pub(super) fn find(
             for path in listed(&mut io::stdin().lock())
                 .map_err(Failure::io("cannot read the list of paths on standard input"))?
             {
-                found.add(&path)?;
+                found.add(&path);
             }
         } else if argument.symlink_metadata().is_ok() {
-            found.add(argument)?;
+            found.add(argument);
         } else {
             for path in matches(argument)? {
-                found.add(&path)?;
+                match path {
+                    Ok(path) => found.add(&path),
+                    Err(error) => found.fail(error.path(), error.error()),
+                }
             }
         }
     }
-    Ok(Inputs { recordings: named(found.files, translation_lang)?, skipped: found.skipped })
+    let Found { files, skipped, failed, .. } = found;
+    Ok(Inputs { recordings: named(files, translation_lang)?, skipped, failed })
 }
 
 /// The paths of a list, one on each line, in whatever encoding the file system has.
@@ -128,9 +141,14 @@ pub(super) fn of_urls(list: &Path, translation_lang: Option<&str>) -> Result<Inp
     let mut found = Found::default();
     let mut urls = HashMap::new();
     for (nth, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let url = Url::parse(line.trim()).ok().filter(Url::has_host).ok_or_else(|| {
-            Failure::Command(format!("line {} of {} is not a URL", nth + 1, list.display()))
-        })?;
+        let Some(url) = Url::parse(line.trim()).ok().filter(Url::has_host) else {
+            found.failed.push(Untranscribed {
+                path: format!("line {} of {}", nth + 1, list.display()),
+                code: "not_a_url".to_owned(),
+                reason: "it is not a URL".to_owned(),
+            });
+            continue;
+        };
         let shown = PathBuf::from(&url[..Position::AfterPath]);
         let path = url.path().trim_matches('/');
         let path = if path.is_empty() { "index" } else { path };
@@ -149,18 +167,17 @@ pub(super) fn of_urls(list: &Path, translation_lang: Option<&str>) -> Result<Inp
     for input in &mut recordings {
         input.url = urls.remove(&input.path);
     }
-    Ok(Inputs { recordings, skipped: Vec::new() })
+    Ok(Inputs { recordings, skipped: Vec::new(), failed: found.failed })
 }
 
-/// The files that match a pattern, such as `calls/*.mp3`.
-fn matches(pattern: &Path) -> Result<Vec<PathBuf>, Failure> {
+/// The files that match a pattern, such as `calls/*.mp3`, and the folders that cannot be read.
+fn matches(pattern: &Path) -> Result<Vec<GlobResult>, Failure> {
     let text = pattern.to_string_lossy();
     if !text.contains(['*', '?', '[']) {
         return Err(Failure::Command(format!("{text}: there is no such file or folder")));
     }
     let paths = glob::glob(&text).map_err(|e| Failure::Command(format!("{text} is not a pattern: {e}")))?;
-    let paths: Result<Vec<PathBuf>, _> = paths.collect();
-    let paths = paths.map_err(|error| Failure::Command(format!("cannot read {error}")))?;
+    let paths: Vec<_> = paths.collect();
     if paths.is_empty() {
         return Err(Failure::Command(format!("no file matches {text}")));
     }
@@ -172,14 +189,15 @@ fn matches(pattern: &Path) -> Result<Vec<PathBuf>, Failure> {
 struct Found {
     files: Vec<(PathBuf, PathBuf)>,
     skipped: Vec<Untranscribed>,
-    /// The paths in both.
+    failed: Vec<Untranscribed>,
+    /// The paths in the first two.
     seen: HashSet<PathBuf>,
     has_ffmpeg: bool,
 }
 
 impl Found {
     /// Adds a file, or the recordings of a folder. A path that does not exist is added too, and fails when it is read.
-    fn add(&mut self, path: &Path) -> Result<(), Failure> {
+    fn add(&mut self, path: &Path) {
         if path.is_dir() {
             return self.add_folder(path, path, false);
         }
@@ -187,35 +205,48 @@ impl Found {
         let below = if is_below { path } else { Path::new(path.file_name().unwrap_or_default()) };
         let below = below.components().filter(|part| *part != Component::CurDir).collect();
         self.add_file(path.to_owned(), below);
-        Ok(())
     }
 
     /// Adds the files in a folder and below it. `has_results`: a run has written its results to a folder around it, which
     /// is not the root.
-    fn add_folder(&mut self, root: &Path, folder: &Path, has_results: bool) -> Result<(), Failure> {
-        let cannot = |error| Failure::io(format!("cannot read the folder {}", folder.display()))(error);
-        let entries: Result<Vec<_>, _> = fs::read_dir(folder).map_err(cannot)?.collect();
-        let mut entries = entries.map_err(cannot)?;
+    fn add_folder(&mut self, root: &Path, folder: &Path, has_results: bool) {
+        let entries = fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<DirEntry>>>);
+        let mut entries = match entries {
+            Ok(entries) => entries,
+            Err(error) => return self.fail(folder, &error),
+        };
         entries.retain(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
         entries.sort_by_key(DirEntry::file_name);
         let is_output = folder.join(journal::FILE).exists();
         let has_results = has_results || is_output && folder != root;
-        let results = Results::beside(&entries, has_results, is_output, self.has_ffmpeg);
-        for entry in entries {
-            let path = entry.path();
-            if entry.file_type().map_err(cannot)?.is_dir() {
-                self.add_folder(root, &path, has_results)?;
-            } else if let Some((code, reason)) = why_skipped(&path, self.has_ffmpeg) {
-                if !results.have(&path) && self.seen.insert(path.clone()) {
+        let is_folder = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let (folders, files): (Vec<_>, Vec<_>) = entries.into_iter().partition(is_folder);
+        let files: Vec<_> = files.iter().map(DirEntry::path).collect();
+        let skipped: Vec<_> = files.iter().map(|path| why_skipped(path, self.has_ffmpeg)).collect();
+        let recordings = files.iter().zip(&skipped).filter(|(_, skipped)| skipped.is_none());
+        let results = Results::beside(recordings.map(|(path, _)| path), has_results, is_output);
+        for (path, skipped) in files.iter().zip(skipped) {
+            if let Some((code, reason)) = skipped {
+                if !results.have(path) && self.seen.insert(path.clone()) {
                     let path = path.to_string_lossy().into_owned();
                     self.skipped.push(Untranscribed { path, code: code.to_owned(), reason });
                 }
             } else {
-                let below = path.strip_prefix(root).unwrap_or(&path).to_owned();
-                self.add_file(path, below);
+                self.add_file(path.clone(), path.strip_prefix(root).unwrap_or(path).to_owned());
             }
         }
-        Ok(())
+        for folder in folders {
+            self.add_folder(root, &folder.path(), has_results);
+        }
+    }
+
+    /// Adds what cannot be read, such as a folder.
+    fn fail(&mut self, path: &Path, error: &io::Error) {
+        self.failed.push(Untranscribed {
+            path: path.to_string_lossy().into_owned(),
+            code: "unreadable".to_owned(),
+            reason: format!("it cannot be read: {error}"),
+        });
     }
 
     fn add_file(&mut self, path: PathBuf, below: PathBuf) {
@@ -235,18 +266,18 @@ struct Results {
 }
 
 impl Results {
-    fn beside(entries: &[DirEntry], are_elsewhere_of: bool, has_lists: bool, has_ffmpeg: bool) -> Self {
-        let is_read = |path: &PathBuf| is_recording(path) || has_ffmpeg && has_extension(path, &FOREIGN);
-        let recordings = entries.iter().map(DirEntry::path).filter(is_read);
+    fn beside<'a>(
+        recordings: impl Iterator<Item = &'a PathBuf>,
+        are_elsewhere_of: bool,
+        has_lists: bool,
+    ) -> Self {
         let names =
-            |path: PathBuf| [path.file_stem(), path.file_name()].map(|name| name.map(OsStr::to_owned));
+            |path: &PathBuf| [path.file_stem(), path.file_name()].map(|name| name.map(OsStr::to_owned));
         Self { names: recordings.flat_map(names).flatten().collect(), are_elsewhere_of, has_lists }
     }
 
-    /// Whether this is the file of a result, or of a list of files, or what a crash left of one.
+    /// Whether this is the file of a result, or of a list of files.
     fn have(&self, path: &Path) -> bool {
-        let whole = path.with_extension("");
-        let path = if has_extension(path, &["part"]) { &whole } else { path };
         let name = path.file_name().unwrap_or_default();
         if self.has_lists && LISTS.iter().any(|list| name == *list) {
             return true;
@@ -268,19 +299,22 @@ fn why_skipped(path: &Path, has_ffmpeg: bool) -> Option<(&'static str, String)> 
         Some(("link_to_folder", "links to folders are not followed".to_owned()))
     } else if !path.is_file() {
         Some(("not_a_file", "it is not a file, or a link to a file that does not exist".to_owned()))
-    } else if is_recording(path) {
+    } else if has_extension(path, &KNOWN) {
         None
     } else if has_extension(path, &FOREIGN) {
         let missing = ffmpeg::missing(path);
-        (!has_ffmpeg).then_some((missing.code, missing.detail))
+        (!has_ffmpeg && !is_recording(path)).then_some((missing.code, missing.detail))
+    } else if path.extension().is_none() && is_recording(path) {
+        None
     } else {
-        let known = [&SENT[..], &DECODED].concat().join(", .");
+        let known = KNOWN.join(", .");
         Some(("not_a_recording", format!("its name does not end as that of a recording: .{known}")))
     }
 }
 
+/// Whether a file begins as a recording that Akhar decodes.
 fn is_recording(path: &Path) -> bool {
-    has_extension(path, &SENT) || has_extension(path, &DECODED)
+    recording_type(path).is_ok_and(|found| found.is_some())
 }
 
 fn has_extension(path: &Path, extensions: &[&str]) -> bool {
@@ -368,7 +402,9 @@ mod tests {
         assert_eq!(twice.recordings.len(), 1);
         let same = read("https://a.example/1?v=1\nhttps://a.example/1?v=s3cr3t").unwrap_err();
         assert!(same.contains("https://a.example/1") && !same.contains("s3cr3t"), "{same}");
-        assert!(read("https://a.example/1\na.mp3").unwrap_err().contains("line 2 of"));
+        let wrong = read("\u{feff}https://a.example/1\na.mp3").unwrap();
+        assert_eq!((wrong.recordings.len(), &*wrong.failed[0].code), (1, "not_a_url"));
+        assert!(wrong.failed[0].path.contains("line 2 of"));
         fs::remove_file(&list).unwrap();
     }
 
@@ -376,7 +412,7 @@ mod tests {
     fn a_path_is_mirrored_as_given_unless_it_leads_elsewhere() {
         let mut found = Found::default();
         for path in ["./a/x.ogg", "/b/y.mp3", "../c/z.mp3", "./a/x.ogg"] {
-            found.add(Path::new(path)).unwrap();
+            found.add(Path::new(path));
         }
         let below: Vec<_> = found.files.iter().map(|(_, below)| below.display().to_string()).collect();
         assert_eq!(below, ["a/x.ogg", "y.mp3", "z.mp3"]);
@@ -394,7 +430,7 @@ mod tests {
             "x.MP3",
             "x.json",
             "x.MP3.txt",
-            "x.en.vtt.part",
+            ".x.en.vtt.part",
             "x.fr.vtt",
             "y.json",
             "noise.Amr",
@@ -410,25 +446,44 @@ mod tests {
         for file in files {
             fs::write(root.join(file), b"").unwrap();
         }
+        fs::write(root.join("named"), b"fLaC").unwrap();
+        fs::write(root.join("README"), b"It is no recording.").unwrap();
         std::os::unix::fs::symlink(&root, root.join("circle")).unwrap();
         std::os::unix::fs::symlink("nothing.wav", root.join("link.wav")).unwrap();
         let inputs = find(std::slice::from_ref(&root), None, false).unwrap();
         let recordings: Vec<_> =
             inputs.recordings.iter().map(|input| input.name.display().to_string()).collect();
-        assert_eq!(recordings, ["a/z", "x"]);
+        assert_eq!(recordings, ["named", "x", "a/z"]);
         let below = |path: &str| Path::new(path).strip_prefix(&root).unwrap().display().to_string();
         let skipped: Vec<_> = inputs.skipped.iter().map(|file| (below(&file.path), &*file.code)).collect();
         let expected = [
+            ("README", "not_a_recording"),
             ("circle", "link_to_folder"),
             ("failures.jsonl", "not_a_recording"),
             ("link.wav", "not_a_file"),
             ("noise.Amr", "unsupported_format"),
-            ("results/b/page.pdf", "not_a_recording"),
             ("x.fr.vtt", "not_a_recording"),
             ("y.json", "not_a_recording"),
+            ("results/b/page.pdf", "not_a_recording"),
         ];
         assert_eq!(skipped, expected.map(|(path, code)| (path.to_owned(), code)));
         fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_read_fails_and_the_others_are_read() {
+        let mut found = Found::default();
+        found.add_folder(Path::new("/no"), Path::new("/no/such"), false);
+        found.add(Path::new("a.wav"));
+        let [failed] = &found.failed[..] else { panic!("one folder") };
+        assert_eq!((&*failed.path, &*failed.code, found.files.len()), ("/no/such", "unreadable", 1));
+    }
+
+    #[test]
+    fn a_listed_path_has_the_bytes_of_its_line() {
+        let paths = listed(&mut &b"\xef\xbb\xbfa.wav\r\n\ng\xe9.wav"[..]).unwrap();
+        let bytes: Vec<_> = paths.iter().map(|path| path.as_os_str().as_encoded_bytes()).collect();
+        assert_eq!(bytes, [&b"a.wav"[..], b"g\xe9.wav"]);
     }
 
     #[test]

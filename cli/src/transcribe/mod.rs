@@ -59,8 +59,8 @@ const REPETITION: Duration = Duration::from_secs(1);
 #[expect(clippy::struct_excessive_bools, reason = "they are the flags of a command")]
 pub(crate) struct Arguments {
     /// Files, folders, patterns such as 'calls/*.mp3', or `-` for a list of paths on standard input. From folders, files
-    /// that end in .mp3, .wav, .flac, .m4a, .mkv, .mp4, .ogg, .opus or .webm are taken, and where ffmpeg is installed
-    /// recordings of other kinds, such as .aac, .amr and .wma. The others are listed as skipped
+    /// that end in .mp3, .wav, .flac, .m4a, .mkv, .mp4, .ogg, .opus or .webm are taken, others that begin as one of these, and where
+    /// ffmpeg is installed recordings of other kinds, such as .aac, .amr and .wma. The others are listed as skipped
     #[arg(required_unless_present = "urls", conflicts_with = "urls")]
     paths: Vec<PathBuf>,
     /// A file with a URL on each line, from which the server fetches the recordings. The results of each have the host and the path
@@ -170,10 +170,10 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
         None => inputs::find(&arguments.paths, translation_lang, has_ffmpeg)?,
     };
     if inputs.recordings.is_empty() {
-        return Err(no_recording(&inputs.skipped));
+        return Err(no_recording(&inputs));
     }
     if arguments.dry_run {
-        return blocking(move || dry_run::report(&inputs, arguments.lang)).await;
+        return blocking(move || dry_run::report(&inputs, arguments.lang, has_ffmpeg)).await;
     }
     let key = arguments.key_file.as_deref().map(elsewhere::key_in).transpose()?;
     let key = key.or_else(|| elsewhere::key_of(config));
@@ -220,6 +220,7 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
                 journal,
                 deletes_jobs: arguments.delete,
                 memory,
+                has_ffmpeg,
                 lengths,
             };
             transcribe(&Arc::new(batch), inputs, arguments.concurrency.get(), &mut signals).await
@@ -235,22 +236,27 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
 }
 
 /// Why there is nothing to do.
-fn no_recording(skipped: &[Untranscribed]) -> Failure {
+fn no_recording(Inputs { skipped, failed, .. }: &Inputs) -> Failure {
     let expected = "expected files with a known ending, such as .mp3, in the given folders";
-    let skipped = skipped.first().map_or_else(String::new, |first| {
-        format!(". {} skipped, such as {}: {}", skipped.len(), first.path, first.reason)
-    });
-    Failure::Command(format!("there is no recording: {expected}{skipped}"))
+    let such_as = |what: &str, files: &[Untranscribed]| {
+        let first = files.first().map(|first| format!(" {what}, such as {}: {}", first.path, first.reason));
+        first.map_or_else(String::new, |text| format!(". {}{text}", files.len()))
+    };
+    let (failed, skipped) = (such_as("failed", failed), such_as("skipped", skipped));
+    Failure::Command(format!("there is no recording: {expected}{failed}{skipped}"))
 }
 
 /// Transcribes all recordings and prints a summary.
 async fn transcribe(
     batch: &Arc<Batch>,
-    Inputs { recordings, skipped }: Inputs,
+    Inputs { recordings, skipped, failed }: Inputs,
     concurrency: usize,
     signals: &mut Signals,
 ) -> Result<(), Failure> {
-    let mut run = Run::new(recordings.len(), &skipped);
+    let mut run = Run::new(recordings.len() + failed.len(), &skipped);
+    for failure in failed {
+        run.count(Path::new(&failure.path.clone()), Ended::Failed(failure));
+    }
     let recordings = recordings.into_iter().enumerate().map(|(nth, input)| {
         let batch = batch.clone();
         async move {
@@ -267,20 +273,23 @@ async fn transcribe(
     output::line(run.tally.summary(run.progress.elapsed())).or_else(Failure::unless_output_closed)?;
     let list = |name| batch.outputs.folder().join(name).display().to_string();
     if !skipped.is_empty() {
-        eprintln!("the skipped files are listed in {}", list(untranscribed::SKIPPED));
+        output::note(format_args!("the skipped files are listed in {}", list(untranscribed::SKIPPED)));
     }
     match interrupted {
         Err(Failure::Exit(code)) => {
-            eprintln!("interrupted: run the same command with --resume to continue");
+            output::note("interrupted: run the same command with --resume to continue");
             if let Some(group) = batch.journal.group() {
-                eprintln!("the jobs on the server are in the group {}", group.as_str());
+                output::note(format_args!("the jobs on the server are in the group {}", group.as_str()));
             }
             Err(Failure::Exit(code))
         }
         Err(failure) => Err(failure),
         Ok(()) if run.failures.is_empty() => Ok(()),
         Ok(()) => {
-            eprintln!("the failed recordings are listed in {}", list(untranscribed::FAILURES));
+            output::note(format_args!(
+                "the failed recordings are listed in {}",
+                list(untranscribed::FAILURES)
+            ));
             Err(Failure::Exit(1))
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs::{self, File},
     io::{self, Write as _},
     path::{Path, PathBuf},
@@ -15,11 +15,14 @@ use uuid::Uuid;
 use super::{
     inputs::Input,
     join::Transcript,
-    settings::{Format, ResultFile, Settings},
+    settings::{Format, ResultFile, Settings, sha256},
     summary::{self, Row},
     untranscribed::Untranscribed,
 };
 use crate::failure::Failure;
+
+/// The most bytes of a file's name on the usual file systems (`NAME_MAX`).
+pub(super) const MAX_NAME_BYTES: usize = 255;
 
 /// The JSON document of a recording: the HTTP interface's, and what is known beside it.
 #[derive(Debug, Serialize)]
@@ -59,20 +62,26 @@ impl Outputs {
         settings.files().all(|file| self.path(input, &file).is_file())
     }
 
-    /// Writes the results of a recording.
+    /// Writes the results of a recording. An error names the file.
     pub(super) fn write(
         &self,
         input: &Input,
         settings: &Settings,
         transcript: &Transcript,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), (PathBuf, io::Error)> {
         for file in settings.files() {
             let path = self.path(input, &file);
             let text = contents(input, settings, transcript, &file);
-            let written = text.and_then(|text| replace(&path, text.as_bytes()));
-            written.map_err(Failure::io(format!("cannot write {}", path.display())))?;
+            text.and_then(|text| replace(&path, text.as_bytes())).map_err(|error| (path, error))?;
         }
         Ok(())
+    }
+
+    /// The length in bytes of the longest name that a result of the recording would have, if it is longer than
+    /// [`MAX_NAME_BYTES`].
+    pub(super) fn too_long_name(&self, input: &Input, settings: &Settings) -> Option<usize> {
+        let names = settings.files().map(|file| self.path(input, &file).file_name().map_or(0, OsStr::len));
+        names.max().filter(|n_bytes| *n_bytes > MAX_NAME_BYTES)
     }
 
     /// Writes a list of files. If there are none, removes that of an earlier run.
@@ -172,13 +181,14 @@ fn untranslated(segment: SegmentBody) -> SegmentBody {
     SegmentBody { translation: None, ..segment }
 }
 
-/// Replaces a file, whose folder is created if there is none. After a crash it has the old or the new contents.
+/// Replaces a file, whose folder is created if there is none. After a crash it has the old or the new contents. The new ones are
+/// first in a hidden file with a short name of its own.
 fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let mut part = OsString::from(path);
-    part.push(".part");
+    let name = path.file_name().unwrap_or_default();
+    let part = path.with_file_name(format!(".{:.16}.part", sha256(name.as_encoded_bytes())));
     let mut file = File::create(&part)?;
     file.write_all(contents)?;
     file.sync_data()?;

@@ -9,6 +9,7 @@ use akhar_client::GroupBody;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::lengths::Audio;
+use crate::output;
 
 const BAR: &str = "{wide_bar}  {msg}";
 const BAR_AND_GROUP: &str = "{wide_bar}  {msg}\n{prefix}";
@@ -120,7 +121,7 @@ impl Progress {
         } else if self.printed.elapsed() >= LINE_INTERVAL {
             self.printed = Instant::now();
             let counts = counts.map(|counts| format!("; {counts}")).unwrap_or_default();
-            eprintln!("{text}{counts}");
+            output::note(format_args!("{text}{counts}"));
         }
     }
 
@@ -128,7 +129,7 @@ impl Progress {
     pub(super) fn print(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(line),
-            None => eprintln!("{line}"),
+            None => output::note(format_args!("{line}")),
         }
     }
 

@@ -125,6 +125,8 @@ where
     S: Subscriber + for<'span> LookupSpan<'span>,
 {
     let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+    // It would panic if standard error is closed or full.
+    let lines = lines.log_internal_errors(false);
     match format {
         LogFormat::Human => lines.with_target(false).boxed(),
         LogFormat::Json => lines.json().flatten_event(true).with_span_list(false).boxed(),

@@ -1,6 +1,6 @@
 //! `akhar transcribe` against a running service: the results and failures of a folder, a full queue, and wrong arguments.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, ffi::OsStr, fs, os::unix::ffi::OsStrExt as _, path::Path};
 
 use akhar_tests::{
     Cluster, Stack,
@@ -39,10 +39,10 @@ async fn each_recording_gets_its_results_and_each_broken_one_a_reason() {
     assert_eq!(code, Some(1), "{out}{log}");
     assert!(out.contains("5 of 9 recordings transcribed, 4 failed, 1 skipped"), "{out}");
     let broken = [
-        ("broken/empty.wav", "empty"),
+        ("broken/empty.wav", "undecodable"),
         ("broken/gsm.wav", "unsupported_codec"),
         ("broken/long.mp3", "undecodable"),
-        ("broken/page.mp3", "unsupported_media_type"),
+        ("broken/page.mp3", "undecodable"),
     ];
     assert_eq!(folders.failures(), broken.map(|(path, code)| (path.to_owned(), code.to_owned())));
     assert!(broken.iter().all(|(path, _)| log.contains(path)), "{log}");
@@ -170,6 +170,48 @@ async fn every_file_of_a_folder_is_transcribed_failed_or_skipped_and_listed_once
     let arguments = fs::read_to_string(folders.programs.join("arguments")).expect("arguments");
     let limits = "-nostdin -loglevel error -protocol_whitelist file,pipe -i file:/";
     assert!(arguments.lines().all(|line| line.starts_with(limits)), "{arguments}");
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_one_file_does_not_end_a_run() {
+    let stack = Stack::start().await;
+    let folders = Folders::new(stack.folder(), "bulk-odd");
+    let fixture = |name: &str| fs::read(root().join("tests/fixtures/audio").join(name)).expect("a fixture");
+    // The longest names that a result and a recording can have.
+    let [longest, too_long] = ["l", "tl"].map(|start| format!("{start}{}", "ਅ".repeat(83)));
+    // Names that do not tell the truth, or are no UTF-8.
+    folders.add("flac.wav", &fixture("pa-school.flac"));
+    folders.add("webm.mp3", &fixture("pa-school.webm"));
+    folders.add("ogg.weba", &fixture("pa-school.ogg"));
+    folders.add("wave", &fixture("pa-school.wav"));
+    folders.add("codec.mp4", &fixture("mono-16k-mp3.mp4"));
+    folders.install_ffmpeg("codec", &[recording("pa-school.wav").samples()]);
+    folders.add(&format!("{longest}.wav"), &fixture("pa-school.wav"));
+    let latin_1 = folders.recordings.join(OsStr::from_bytes(b"gar\xe7on.flac"));
+    fs::write(latin_1, fixture("pa-school.flac")).expect("a file");
+    folders.add("taken.wav", &fixture("pa-school.wav"));
+    fs::create_dir_all(folders.results.join("taken.json/x")).expect("a folder");
+    folders.add(&format!("{too_long}.wav"), &fixture("pa-school.wav"));
+    std::os::unix::fs::symlink("nothing.wav", folders.recordings.join("gone.wav")).expect("a link");
+
+    let mut command = folders.command(&stack, &[]);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a device");
+    let output = command.stderr(full).output().await.expect("it runs");
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{out}");
+    assert!(out.contains("7 of 9 recordings transcribed, 2 failed, 1 skipped"), "{out}");
+    let failures = [("taken.wav".to_owned(), "unwritable"), (format!("{too_long}.wav"), "name_too_long")];
+    assert_eq!(folders.failures(), failures.map(|(name, code)| (name, code.to_owned())));
+    assert_eq!(folders.skipped(), [("gone.wav".to_owned(), "not_a_file".to_owned())]);
+    assert_eq!(folders.summary().len(), 10);
+    let names =
+        ["flac", "webm", "ogg", "wave", "codec", &longest].map(|name| format!("{name}.json").into_bytes());
+    for name in names.into_iter().chain([b"gar\xe7on.json".to_vec()]) {
+        let document = fs::read(folders.results.join(OsStr::from_bytes(&name))).expect("a result");
+        let document: Value = serde_json::from_slice(&document).expect("JSON");
+        let text = document["transcription"].as_str().expect("a text");
+        assert!(error_percent(&recording("pa-school.wav").text(), text) <= 20, "{document}");
+    }
 }
 
 #[tokio::test]

@@ -65,7 +65,7 @@ async fn pull(config: &Config, entry: &Entry) -> Result<String, PullError> {
     entry.manifest("", &vec![String::new(); entry.files.len()])?;
 
     let size = DecimalBytes(entry.n_bytes());
-    eprintln!("{id}: about {size} from {}, licence {}", hub.page(entry), entry.licence);
+    output::note(format_args!("{id}: about {size} from {}, licence {}", hub.page(entry), entry.licence));
     let partial = registry.partial(id);
     let place = registry.place(id);
     let _lock = lock(&partial).map_err(PullError::io(&partial))?.ok_or(PullError::Busy)?;

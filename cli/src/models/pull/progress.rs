@@ -4,6 +4,8 @@ use std::io::IsTerminal as _;
 
 use indicatif::{DecimalBytes, ProgressBar, ProgressStyle};
 
+use crate::output;
+
 const BAR: &str =
     "{msg}  {wide_bar}  {decimal_bytes} of {decimal_total_bytes}  {decimal_bytes_per_sec}  {eta}";
 const SPINNER: &str = "{msg}  {decimal_bytes}  {decimal_bytes_per_sec}";
@@ -38,8 +40,8 @@ impl Progress {
         }
         let size = total.map_or("of unknown size".to_owned(), |total| DecimalBytes(total).to_string());
         match at {
-            0 => eprintln!("{}: {size}", self.name),
-            _ => eprintln!("{}: {size}, resuming after {}", self.name, DecimalBytes(at)),
+            0 => output::note(format_args!("{}: {size}", self.name)),
+            _ => output::note(format_args!("{}: {size}, resuming after {}", self.name, DecimalBytes(at))),
         }
     }
 
@@ -50,7 +52,9 @@ impl Progress {
         self.at = self.at.saturating_add(n_bytes);
         match (&self.bar, after) {
             (Some(bar), _) => bar.set_position(self.at),
-            (None, Some(tenths)) if before != after => eprintln!("{}: {} %", self.name, tenths * 10),
+            (None, Some(tenths)) if before != after => {
+                output::note(format_args!("{}: {} %", self.name, tenths * 10));
+            }
             (None, _) => (),
         }
     }
@@ -59,7 +63,7 @@ impl Progress {
     pub(super) fn print(&self, what: &str) {
         match &self.bar {
             Some(bar) => bar.println(format!("{}: {what}", self.name)),
-            None => eprintln!("{}: {what}", self.name),
+            None => output::note(format_args!("{}: {what}", self.name)),
         }
     }
 }
