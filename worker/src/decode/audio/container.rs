@@ -2,11 +2,7 @@
 //!
 //! The times of the packets decide where their sound is. A packet that cannot be decoded becomes silence.
 
-use std::{
-    io::ErrorKind,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::LazyLock,
-};
+use std::{io::ErrorKind, sync::LazyLock};
 
 use symphonia::{
     core::{
@@ -41,7 +37,7 @@ use super::{
     reader::{ContentSource, Part},
     sound::{AudioLimits, Chunk, Sound, seconds},
 };
-use crate::decode::{job_file::Content, undecodable::Undecodable};
+use crate::decode::{guard::guarded, job_file::Content, undecodable::Undecodable};
 
 /// Packets that are further apart than this have a gap between them, ms. The times in a WebM file are rounded to
 /// milliseconds, and some recorders let them jump by a packet.
@@ -99,16 +95,6 @@ enum Codec {
     Opus(Box<Opus>),
     /// A decoder that has panicked.
     Broken,
-}
-
-/// Calls code of another project that parses a file. `None` if it panics, which is a defect of that code: a damaged file
-/// is the caller's error, and the job need not be tried again. The panic hook logs the place, and this the file's part.
-/// What `call` has changed must not be used after a panic.
-fn guarded<T>(part: &'static str, call: impl FnOnce() -> T) -> Option<T> {
-    let result = catch_unwind(AssertUnwindSafe(call));
-    result
-        .inspect_err(|_| tracing::error!(part, "a reader of audio files panicked: the file is refused"))
-        .ok()
 }
 
 impl Container {
@@ -183,10 +169,8 @@ impl TrackPackets {
         let source: Box<dyn MediaSource> =
             if start == b"OggS" { Box::new(ReadOnlySource::new(file)) } else { Box::new(file) };
         let source = MediaSourceStream::new(source, MediaSourceStreamOptions::default());
-        let probe =
-            || FORMATS.probe(&Hint::new(), source, FormatOptions::default(), MetadataOptions::default());
-        let reader = guarded("header", probe)
-            .ok_or_else(|| Undecodable::new("undecodable", "the file cannot be read: it is damaged"))?
+        let reader = FORMATS
+            .probe(&Hint::new(), source, FormatOptions::default(), MetadataOptions::default())
             .map_err(|e| Undecodable::new("undecodable", format!("the file cannot be read: {e}")))?;
         let track = reader.default_track(TrackType::Audio).map(|track| {
             let CodecParameters::Audio(parameters) = track.codec_params.clone()? else { return None };
@@ -328,16 +312,5 @@ impl Scan {
             return Err(Undecodable::new("undecodable", detail));
         };
         Ok(Self { rate, n_channels: channels.len(), n_frames: packets.frames(end, rate).max(1) })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_panic_of_a_reader_is_no_panic_of_the_attempt() {
-        assert_eq!(guarded("header", || 7), Some(7));
-        assert_eq!(guarded("header", || [1, 2, 3].repeat(usize::MAX).len()), None);
     }
 }

@@ -31,7 +31,7 @@ pub(crate) use allowance::{Counted, most_steps};
 pub(crate) use mixer::Channels;
 pub(crate) use sound::AudioLimits;
 
-use super::{job_file::JobFile, undecodable::Undecodable};
+use super::{guard, job_file::JobFile, undecodable::Undecodable};
 use allowance::{Allowance, Unpaced};
 use mixer::Mixer;
 use resample::Resampler;
@@ -103,7 +103,7 @@ impl Audio {
         channels: Channels,
     ) -> Result<Self, Undecodable> {
         let allowance = Allowance::new(file.content.len(), pace.clone());
-        let opened = Source::open(file, limits, &allowance);
+        let opened = guard::decoded("header", || Source::open(file, limits, &allowance));
         allowance.check()?;
         let (sound, source) = opened?;
         pace.lasts(seconds(sound.n_frames, sound.rate));
@@ -138,7 +138,7 @@ impl Audio {
     /// piece may be shorter; after it comes `None`.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<Vec<f32>>>, Undecodable> {
         while !self.is_over && self.n_ready() < PIECE {
-            self.advance()?;
+            guard::decoded("sound", || self.advance())?;
             self.allowance.check()?;
         }
         let n = self.n_ready().min(PIECE);
