@@ -32,9 +32,7 @@ const KBPS: [[usize; 14]; 2] = [
 /// The type of a recording. `None` if the bytes do not begin like a WAV or MP3. An MP3 begins with an ID3 tag, a frame
 /// of layer 3, or the rest of a frame and three whole ones. Some encoders write zeros before it.
 fn audio(bytes: &[u8]) -> Option<MediaType> {
-    if matches!(bytes, [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'A', b'V', b'E', ..])
-        || matches!(bytes, [b'R', b'F', b'6', b'4', _, _, _, _, b'W', b'A', b'V', b'E', ..])
-    {
+    if matches!((bytes.get(..4), bytes.get(8..12)), (Some(b"RIFF" | b"RF64" | b"BW64"), Some(b"WAVE"))) {
         return Some(MediaType::Wav);
     }
     let n_zeros = bytes.iter().take_while(|b| **b == 0).count();
@@ -51,9 +49,24 @@ fn audio(bytes: &[u8]) -> Option<MediaType> {
     }
 }
 
-/// The type of a file. `None` if the bytes begin like none that an operation takes.
+/// The type of a file. `None` if the bytes begin like none that an operation takes. ID3 tags before a recording of any type do not
+/// count, as far as they are in `bytes`.
 pub fn media_type(bytes: &[u8]) -> Option<MediaType> {
-    image(bytes).or_else(|| MediaType::of_container(bytes)).or_else(|| audio(bytes))
+    let recording = behind_tags(bytes);
+    image(bytes)
+        .or_else(|| MediaType::of_container(recording))
+        .or_else(|| audio(recording).filter(|found| *found == MediaType::Wav))
+        .or_else(|| audio(bytes))
+}
+
+/// What follows the tags at the beginning (id3.org, ID3 tag version 2.4.0, 3.1): each says in 7 bits of four bytes how long it is.
+fn behind_tags(mut bytes: &[u8]) -> &[u8] {
+    while let &[b'I', b'D', b'3', _, _, flags, a, b, c, d, ..] = bytes {
+        let n = [a, b, c, d].iter().fold(0, |n, b| n << 7 | usize::from(b & 0x7f));
+        let n_footer = if flags & 0x10 == 0 { 0 } else { 10 };
+        bytes = bytes.get(10 + n + n_footer..).unwrap_or_default();
+    }
+    bytes
 }
 
 /// Whether the bytes begin with `n` whole frames of layer 3, whose headers name the same version and sampling rate.
@@ -99,7 +112,9 @@ mod tests {
 
     #[test]
     fn an_audio_type_is_found_in_the_first_bytes() {
-        for wav in [&b"RIFF\x24\0\0\0WAVEfmt "[..], b"RF64\xff\xff\xff\xffWAVEds64"] {
+        for wav in
+            [&b"RIFF\x24\0\0\0WAVEfmt "[..], b"RF64\xff\xff\xff\xffWAVEds64", b"BW64\xff\xff\xff\xffWAVEds64"]
+        {
             assert_eq!(audio(wav), Some(MediaType::Wav));
         }
         for mp3 in
@@ -119,6 +134,11 @@ mod tests {
             (b"\x1a\x45\xdf\xa3\x9f", MediaType::WebM),
             (b"\0\0\0\x20ftypM4A ", MediaType::Mp4),
             (b"ID3\x04\0", MediaType::Mp3),
+            (b"ID3\x04\0\0\0\0\0\x02..fLaC\0", MediaType::Flac),
+            (b"ID3\x04\0\x10\0\0\0\0..........ID3\x03\0\0\0\0\0\x01.OggS\0", MediaType::Ogg),
+            (b"ID3\x03\0\0\0\0\0\0RIFF\x24\0\0\0WAVEfmt ", MediaType::Wav),
+            (b"ID3\x03\0\0\0\0\0\0\xff\xf1\x60\x40", MediaType::Mp3),
+            (b"ID3\x03\0\0\0\0\x7f\x7f\0\0\0\x20ftypM4A ", MediaType::Mp3),
         ] {
             assert_eq!(super::media_type(bytes), Some(media_type));
         }

@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     io,
+    ops::Range,
     os::unix::fs::FileExt as _,
     sync::{Arc, OnceLock},
 };
@@ -18,18 +19,18 @@ pub(crate) struct JobFile {
     pub(crate) content: Content,
 }
 
-/// The bytes of a file.
+/// The bytes of a file, or of a part of it.
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
     Memory(Bytes),
-    Disk(Arc<FileOnDisk>),
+    /// The part of a file on disk.
+    Disk(Arc<FileOnDisk>, Range<usize>),
 }
 
 /// A file on disk that does not change.
 #[derive(Debug)]
 pub(crate) struct FileOnDisk {
     file: File,
-    n_bytes: usize,
     /// Why it could not be read. What was read since has no meaning.
     error: OnceLock<io::Error>,
 }
@@ -45,20 +46,20 @@ impl JobFile {
     pub(crate) fn into_upload(self) -> Option<Upload> {
         match self.content {
             Content::Memory(bytes) => Some(Upload { media_type: self.media_type, bytes }),
-            Content::Disk(_) => None,
+            Content::Disk(..) => None,
         }
     }
 
     /// Whether it is on disk.
     pub(crate) fn is_on_disk(&self) -> bool {
-        matches!(self.content, Content::Disk(_))
+        matches!(self.content, Content::Disk(..))
     }
 
     /// Why it could not be read, if it could not. Then nothing that was decoded has a meaning.
     pub(crate) fn read_error(&self) -> Option<&io::Error> {
         match &self.content {
             Content::Memory(_) => None,
-            Content::Disk(file) => file.error.get(),
+            Content::Disk(file, _) => file.error.get(),
         }
     }
 }
@@ -66,14 +67,14 @@ impl JobFile {
 impl Content {
     /// Takes a file that has `n_bytes` bytes.
     pub(crate) fn on_disk(file: File, n_bytes: usize) -> Self {
-        Self::Disk(Arc::new(FileOnDisk { file, n_bytes, error: OnceLock::new() }))
+        Self::Disk(Arc::new(FileOnDisk { file, error: OnceLock::new() }), 0..n_bytes)
     }
 
     /// The number of bytes.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Memory(bytes) => bytes.len(),
-            Self::Disk(file) => file.n_bytes,
+            Self::Disk(_, part) => part.len(),
         }
     }
 
@@ -87,7 +88,21 @@ impl Content {
                 buffer[..n].copy_from_slice(&rest[..n]);
                 n
             }
-            Self::Disk(file) => file.read_at(buffer, at),
+            Self::Disk(file, part) => {
+                let start = part.start.saturating_add(at).min(part.end);
+                let n = buffer.len().min(part.end - start);
+                file.read_at(&mut buffer[..n], start)
+            }
+        }
+    }
+
+    /// The part of it in this range, as far as it has it.
+    pub(crate) fn part(&self, range: Range<usize>) -> Self {
+        let end = range.end.min(self.len());
+        let start = range.start.min(end);
+        match self {
+            Self::Memory(bytes) => Self::Memory(bytes.slice(start..end)),
+            Self::Disk(file, part) => Self::Disk(file.clone(), part.start + start..part.start + end),
         }
     }
 

@@ -1,4 +1,5 @@
-//! Decodes a recording into 16 kHz mono, or each of its channels, one second at a time. The timing of the sound is kept.
+//! Decodes a file into 16 kHz mono, or each of its channels, one second at a time. The timing of the sound is kept. Recordings that
+//! were joined in one file are one sound.
 //!
 //! This module reads mp3 and wav files itself, from the bytes of the file. So a broken frame becomes silence of the
 //! same length, and wrong lengths in headers do no harm. Symphonia reads the other formats, and has the codecs.
@@ -6,19 +7,29 @@
 mod allowance;
 mod container;
 mod decoder;
+mod kind;
+mod matroska;
 mod mixer;
 mod mp3;
+mod mp4;
+mod ogg;
 mod opus;
+mod packets;
 mod reader;
+mod recordings;
 mod resample;
 mod riff;
 mod sound;
 mod source;
+mod tags;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod wav;
 
 use std::{
+    collections::VecDeque,
+    ops::Range,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -34,9 +45,11 @@ pub(crate) use sound::AudioLimits;
 use super::{guard, job_file::JobFile, undecodable::Undecodable};
 use allowance::{Allowance, Unpaced};
 use mixer::Mixer;
+use recordings::Recordings;
 use resample::Resampler;
-use sound::{Chunk, RATE, seconds};
-use source::Source;
+use sound::{Chunk, RATE, Sound, seconds};
+use source::{Recording, Source};
+use timeline::Timeline;
 
 /// The number of samples in one piece: one second.
 const PIECE: usize = RATE as usize;
@@ -44,27 +57,31 @@ const PIECE: usize = RATE as usize;
 /// The type of a recording that no api has checked, by its first bytes. MP3 has no certain ones, so it is `None` as well as
 /// what is no recording.
 pub(crate) fn certain_type(bytes: &[u8]) -> Option<MediaType> {
-    let is_wav = matches!(bytes.get(..4), Some(b"RIFF" | b"RF64"));
-    MediaType::of_container(bytes).or_else(|| is_wav.then_some(MediaType::Wav))
+    MediaType::of_container(bytes).or_else(|| kind::is_wav(bytes).then_some(MediaType::Wav))
 }
 
 /// An opened audio file, which gives its sound at 16 kHz in pieces of one second. It is decoded once for all tracks.
 pub(crate) struct Audio {
+    /// The recordings that are still to be decoded.
+    further: VecDeque<Recording>,
+    /// The recording that is decoded.
     source: Source,
-    allowance: Allowance,
-    mixer: Mixer,
-    tracks: Vec<Track>,
+    /// The rate of the recording, Hz.
     rate: u32,
-    n_channels: u16,
-    /// Frames at the start that are still to be left out.
-    n_lead: u64,
-    /// Frames that are still to be returned.
-    n_left: u64,
-    /// Frames of silence that are still to be inserted before the next packet.
+    /// Which of its frames are sound.
+    timeline: Timeline,
+    /// Frames of silence that are still to be inserted before its next packet.
     n_silent: u64,
+    /// The sound of the last step through it, and its frames that are done.
+    mixer: Mixer,
+    n_done: usize,
+    tracks: Vec<Track>,
+    n_channels: u16,
+    length_s: f64,
+    allowance: Allowance,
     n_given: u64,
-    /// Frames of the sound, at the rate of the file.
-    n_frames: u64,
+    /// The most samples that are given.
+    max_given: u64,
     is_over: bool,
     resampling: Duration,
     losses: Losses,
@@ -84,8 +101,8 @@ struct Losses {
     n_packets: u64,
     /// Packets that are in the file but cannot be decoded.
     n_broken: u64,
-    /// Frames of packets that are missing from the file.
-    missing: u64,
+    /// The sound of packets that are missing from the file, seconds.
+    missing_s: f64,
 }
 
 impl Audio {
@@ -103,34 +120,40 @@ impl Audio {
         channels: Channels,
     ) -> Result<Self, Undecodable> {
         let allowance = Allowance::new(file.content.len(), pace.clone());
-        let opened = guard::decoded("header", || Source::open(file, limits, &allowance));
+        let read = guard::decoded("header", || Recordings::read(file, limits, &allowance));
         allowance.check()?;
-        let (sound, source) = opened?;
-        pace.lasts(seconds(sound.n_frames, sound.rate));
-        let n_left = match &source {
-            Source::Frames { .. } => sound.n_frames,
-            // The times of packets need not be exact, so the sound may be a little longer.
-            Source::Container(_) => u64::from(limits.max_seconds) * u64::from(sound.rate),
-        };
-        let mixer = Mixer::new(channels, sound.n_channels.into());
-        let track = |_| Ok(Track { resampler: Resampler::new(sound.rate)?, ready: Vec::new() });
+        let recordings = read?;
+        let length_s = recordings.seconds();
+        pace.lasts(length_s);
+        let Recordings { all, warnings } = recordings;
+        let n_channels = all.iter().map(|recording| recording.sound.n_channels).max().unwrap_or(1);
+        let mut further = VecDeque::from(all);
+        let first =
+            further.pop_front().ok_or_else(|| Undecodable::new("undecodable", "the file is empty"))?;
+        let source = guard::decoded("header", || first.open(&allowance))?;
+        let Sound { rate, timeline, .. } = first.sound;
+        let mixer = Mixer::new(channels, n_channels.into());
+        let track = |_| Ok(Track { resampler: Resampler::new(rate)?, ready: Vec::new() });
         let tracks = mixer.tracks().map(track).collect::<Result<_, _>>()?;
         Ok(Self {
+            further,
             source,
-            allowance,
-            mixer,
-            tracks,
-            rate: sound.rate,
-            n_channels: sound.n_channels,
-            n_lead: sound.n_lead,
-            n_left,
-            n_frames: sound.n_frames,
+            rate,
+            timeline,
             n_silent: 0,
+            mixer,
+            n_done: 0,
+            tracks,
+            n_channels,
+            length_s,
+            allowance,
             n_given: 0,
+            // The times of packets need not be exact, so the sound may be a little longer than they say.
+            max_given: u64::from(limits.max_seconds) * u64::from(RATE),
             is_over: false,
             resampling: Duration::ZERO,
             losses: Losses::default(),
-            warnings: sound.warnings,
+            warnings,
         })
     }
 
@@ -141,7 +164,8 @@ impl Audio {
             guard::decoded("sound", || self.advance())?;
             self.allowance.check()?;
         }
-        let n = self.n_ready().min(PIECE);
+        let n_left = usize::try_from(self.max_given - self.n_given).unwrap_or(usize::MAX);
+        let n = self.n_ready().min(PIECE).min(n_left);
         self.n_given += n as u64;
         Ok((n > 0).then(|| self.tracks.iter_mut().map(|track| track.ready.drain(..n).collect()).collect()))
     }
@@ -169,7 +193,7 @@ impl Audio {
 
     /// The length of the sound by the file's headers and packets, seconds.
     pub(crate) fn length_s(&self) -> f64 {
-        seconds(self.n_frames, self.rate)
+        self.length_s
     }
 
     /// The length of the sound returned so far, seconds.
@@ -184,56 +208,97 @@ impl Audio {
 
     /// Takes one step through the file and appends the sound that it gives to the tracks.
     fn advance(&mut self) -> Result<(), Undecodable> {
+        if self.n_given + self.n_ready() as u64 >= self.max_given {
+            self.further.clear();
+            return self.end_recording();
+        }
+        let n_silent = self.timeline.silence(PIECE as u64);
+        if n_silent > 0 {
+            self.allowance.look();
+            let silence = vec![0.0; usize::try_from(n_silent).unwrap_or(PIECE)];
+            let mut tracks = self.tracks.iter_mut();
+            return tracks.try_for_each(|track| track.resampler.push(&silence, &mut track.ready));
+        }
+        if self.n_done == self.mixer.n_frames() {
+            return self.step();
+        }
+        let n_left = (self.mixer.n_frames() - self.n_done) as u64;
+        let skipped = self.timeline.skip(n_left);
+        let kept = if skipped == 0 { self.timeline.keep(n_left) } else { 0 };
+        let start = self.n_done;
+        self.n_done += usize::try_from(skipped + kept).unwrap_or(usize::MAX);
+        if kept > 0 { self.give(start..self.n_done) } else { Ok(()) }
+    }
+
+    /// Decodes the next sound of the recording.
+    fn step(&mut self) -> Result<(), Undecodable> {
         self.mixer.clear();
+        self.n_done = 0;
+        self.n_silent -= self.timeline.skip(self.n_silent);
         if self.n_silent > 0 {
             self.allowance.look();
             let n = usize::try_from(self.n_silent).unwrap_or(PIECE).min(PIECE);
             self.n_silent -= n as u64;
             self.mixer.resize(n);
-        } else {
-            self.allowance.step();
-            match self.source.next(&mut self.mixer)? {
-                Chunk::Sound { is_whole } => {
-                    self.losses.n_packets += 1;
-                    self.losses.n_broken += u64::from(!is_whole);
-                }
-                Chunk::Lost { n_frames } => {
-                    self.n_silent = n_frames.min(self.n_lead.saturating_add(self.n_left));
-                    self.losses.missing += n_frames;
-                    return Ok(());
-                }
-                Chunk::End => return self.end(),
-            }
+            return Ok(());
         }
-        let n = self.mixer.n_frames() as u64;
-        let start = self.n_lead.min(n);
-        self.n_lead -= start;
-        let end = n.min(start.saturating_add(self.n_left));
-        self.n_left -= end - start;
-        let kept = usize::try_from(start).unwrap_or(usize::MAX)..usize::try_from(end).unwrap_or(usize::MAX);
+        self.allowance.step();
+        match self.source.next(&mut self.mixer)? {
+            Chunk::Sound { is_whole } => {
+                self.losses.n_packets += 1;
+                self.losses.n_broken += u64::from(!is_whole);
+            }
+            Chunk::Lost { n_frames } => {
+                self.n_silent = n_frames;
+                self.losses.missing_s += seconds(n_frames, self.rate);
+            }
+            Chunk::Silent { n_frames } => self.n_silent = n_frames,
+            Chunk::End => return self.end_recording(),
+        }
+        Ok(())
+    }
+
+    /// Appends a part of the mixed sound to the tracks.
+    fn give(&mut self, frames: Range<usize>) -> Result<(), Undecodable> {
         let started = Instant::now();
         for (track, samples) in self.tracks.iter_mut().zip(self.mixer.tracks()) {
-            track.resampler.push(samples.get(kept.clone()).unwrap_or_default(), &mut track.ready)?;
+            track.resampler.push(samples.get(frames.clone()).unwrap_or_default(), &mut track.ready)?;
         }
         self.resampling += started.elapsed();
         Ok(())
     }
 
+    /// Ends a recording, and opens the next one.
+    fn end_recording(&mut self) -> Result<(), Undecodable> {
+        self.tracks.iter_mut().try_for_each(|track| track.resampler.finish(&mut track.ready))?;
+        let length_s = seconds(self.n_given + self.n_ready() as u64, RATE);
+        self.warnings.extend(self.source.warning(length_s));
+        let Some(next) = self.further.pop_front() else { return self.end() };
+        self.source = next.open(&self.allowance)?;
+        let Sound { rate, timeline, .. } = next.sound;
+        self.mixer.clear();
+        self.n_done = 0;
+        (self.rate, self.timeline, self.n_silent) = (rate, timeline, 0);
+        for track in &mut self.tracks {
+            track.resampler = Resampler::new(rate)?;
+        }
+        Ok(())
+    }
+
     fn end(&mut self) -> Result<(), Undecodable> {
         self.is_over = true;
-        let Losses { n_packets, n_broken, missing } = self.losses;
+        let Losses { n_packets, n_broken, missing_s } = self.losses;
         if n_broken > 0 {
             let warning =
                 format!("{n_broken} of {n_packets} frames could not be decoded and were replaced by silence");
             self.warnings.push(warning);
         }
-        if missing > 0 {
-            let length = seconds(missing, self.rate);
-            let warning =
-                format!("about {length:.3} s of sound are missing in the file and were replaced by silence");
+        if missing_s > 0.0 {
+            let warning = format!(
+                "about {missing_s:.3} s of sound are missing in the file and were replaced by silence"
+            );
             self.warnings.push(warning);
         }
-        self.warnings.extend(self.source.warning());
         if self.mixer.all_invalid() {
             let detail = "no sample of the file is a number in the range of sound: all are not finite or far too large";
             return Err(Undecodable::new("undecodable", detail));
@@ -244,6 +309,6 @@ impl Audio {
                 format!("{n_invalid} samples are not finite or far too large and were replaced by silence");
             self.warnings.push(warning);
         }
-        self.tracks.iter_mut().try_for_each(|track| track.resampler.finish(&mut track.ready))
+        Ok(())
     }
 }

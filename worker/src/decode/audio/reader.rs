@@ -9,6 +9,7 @@ use std::{
     },
 };
 
+use memchr::memmem;
 use symphonia::core::io::MediaSource;
 
 use super::allowance::Allowance;
@@ -18,6 +19,8 @@ use crate::decode::job_file::Content;
 const WINDOW: usize = 64 * 1024;
 /// The part of it that lies before what is asked for: a frame is read again after the one behind it has been looked at.
 const BACK: usize = WINDOW / 8;
+/// How much of a file is searched at a time.
+const SEARCHED: usize = WINDOW - BACK;
 
 /// Gives parts of a file as slices. It is made to be read from its beginning to its end, with small steps back.
 #[derive(Clone)]
@@ -32,6 +35,11 @@ pub(super) struct Reader {
 impl Reader {
     pub(super) fn new(content: Content, allowance: Allowance) -> Self {
         Self { content, allowance, window: Vec::new(), window_at: 0 }
+    }
+
+    /// The file.
+    pub(super) fn content(&self) -> &Content {
+        &self.content
     }
 
     /// The number of bytes of the file.
@@ -58,6 +66,19 @@ impl Reader {
         }
         let at = |position: usize| (position - self.window_at).min(self.window.len());
         &self.window[at(start)..at(end)]
+    }
+
+    /// Where these bytes are from `from` on.
+    pub(super) fn find(&mut self, bytes: &[u8], from: usize) -> Option<usize> {
+        let mut at = from;
+        while at < self.len() {
+            let found = memmem::find(self.head(at, SEARCHED), bytes);
+            if let Some(found) = found {
+                return Some(at + found);
+            }
+            at += SEARCHED - bytes.len() + 1;
+        }
+        None
     }
 
     /// At most `n` bytes from `at` on, as far as the file has them.
@@ -92,6 +113,8 @@ const MAX_PART: usize = 16 * 1024 * 1024;
 /// A file for the readers of symphonia. They get no more of it at a time than the largest part of a real one has.
 pub(super) struct ContentSource {
     content: Content,
+    /// The bytes that the file would have if it was not cut off.
+    n_bytes: u64,
     at: usize,
     part: Part,
     allowance: Allowance,
@@ -109,8 +132,8 @@ impl Part {
 }
 
 impl ContentSource {
-    pub(super) fn new(content: Content, part: Part, allowance: Allowance) -> Self {
-        Self { content, at: 0, part, allowance }
+    pub(super) fn new(content: Content, n_bytes: u64, part: Part, allowance: Allowance) -> Self {
+        Self { content, n_bytes, at: 0, part, allowance }
     }
 }
 
@@ -133,7 +156,7 @@ impl Seek for ContentSource {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let at = match to {
             SeekFrom::Start(at) => i128::from(at),
-            SeekFrom::End(by) => self.content.len() as i128 + i128::from(by),
+            SeekFrom::End(by) => i128::from(self.n_bytes) + i128::from(by),
             SeekFrom::Current(by) => self.at as i128 + i128::from(by),
         };
         self.at = usize::try_from(at).map_err(|_| io::Error::from(ErrorKind::InvalidInput))?;
@@ -147,7 +170,7 @@ impl MediaSource for ContentSource {
     }
 
     fn byte_len(&self) -> Option<u64> {
-        Some(self.content.len() as u64)
+        Some(self.n_bytes)
     }
 }
 
@@ -186,7 +209,7 @@ pub(super) mod tests {
     fn a_part_of_a_file_that_is_too_large_is_not_read() {
         let content = Content::Memory(vec![0; MAX_PART + 2 * WINDOW].into());
         let part = Part::default();
-        let mut source = ContentSource::new(content, part.clone(), unpaced(MAX_PART));
+        let mut source = ContentSource::new(content, MAX_PART as u64, part.clone(), unpaced(MAX_PART));
         assert!(source.read_to_end(&mut Vec::new()).is_err());
         part.next();
         source.seek(SeekFrom::Start(100)).unwrap();

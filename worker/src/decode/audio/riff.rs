@@ -3,7 +3,11 @@
 
 use std::ops::Range;
 
-use super::reader::{Position, Reader};
+use super::{
+    kind::is_wav,
+    reader::{Position, Reader},
+    tags,
+};
 use crate::decode::undecodable::Undecodable;
 
 /// The contents of the chunks of a wav file.
@@ -14,6 +18,8 @@ pub(super) struct Wave {
     pub(super) data: DataChunks,
     /// The number of frames, from the `fact` chunk of compressed sound.
     pub(super) n_frames: Option<u32>,
+    /// Where the file ends, and another one may begin.
+    pub(super) end: usize,
 }
 
 /// The format chunk (Microsoft, WAVEFORMATEX).
@@ -51,8 +57,7 @@ pub(super) fn read(file: &mut Reader) -> Result<Wave, Undecodable> {
         Undecodable::new("undecodable", format!("the file is not a complete, valid audio/wav: {what}"))
     };
     let head = file.head(0, 12);
-    let form = (head.get(..4), head.get(8..));
-    if !matches!(form, (Some(b"RIFF" | b"RF64" | b"BW64"), Some(b"WAVE"))) {
+    if !is_wav(head) {
         return Err(broken("it does not begin with a RIFF WAVE header"));
     }
     let mut format = None;
@@ -73,7 +78,8 @@ pub(super) fn read(file: &mut Reader) -> Result<Wave, Undecodable> {
     let format = format.ok_or_else(|| broken("it has no format chunk (\"fmt \")"))?;
     let at = Position::at(data.ok_or_else(|| broken("it has no data chunk"))?);
     let data = DataChunks { chunks: Chunks { at }, n_large };
-    Ok(Wave { format, data, n_frames: n_frames.filter(|&n| n > 0 && n < OPEN) })
+    let end = chunks.at.get().min(file.len());
+    Ok(Wave { format, data, n_frames: n_frames.filter(|&n| n > 0 && n < OPEN), end })
 }
 
 /// The chunks of a file, from one place on.
@@ -83,8 +89,11 @@ struct Chunks {
 }
 
 impl Chunks {
-    /// The next chunk. `n_large` is the length of the samples in a 64-bit header (the `ds64` chunk).
+    /// The next chunk of this file. `n_large` is the length of the samples in a 64-bit header (the `ds64` chunk).
     fn next(&mut self, file: &mut Reader, n_large: Option<u64>) -> Option<Chunk> {
+        if is_wav(file.head(self.at.get(), 12)) {
+            return None;
+        }
         let chunk = Chunk::at(file, self.at.get())?;
         let next = match &chunk.id {
             DATA => Data::find(file, &chunk, n_large).next,
@@ -172,10 +181,11 @@ impl Data {
         let n_declared = if chunk.n_declared == u32::MAX { n_large } else { None };
         let n_declared = n_declared.unwrap_or(u64::from(chunk.n_declared));
         let n_rest = n_bytes - chunk.body;
-        let to_the_end = Self { bytes: chunk.body..n_bytes, n_declared: None, n_garbage: 0, next: n_bytes };
+        let to = |end: usize| Self { bytes: chunk.body..end, n_declared: None, n_garbage: 0, next: end };
         if n_declared > n_rest as u64 {
             let is_open = n_large.is_none() && chunk.n_declared >= OPEN;
-            return Self { n_declared: (!is_open).then_some(n_declared), ..to_the_end };
+            let end = if is_open { next_file(file, chunk.body) } else { n_bytes };
+            return Self { n_declared: (!is_open).then_some(n_declared), ..to(end) };
         }
         let next = chunk.next(file);
         let n_after = n_bytes.saturating_sub(next);
@@ -184,11 +194,26 @@ impl Data {
             return Self { bytes, n_declared: Some(n_declared), n_garbage: 0, next };
         }
         if n_after > chunk.end - chunk.body {
-            return to_the_end; // the length was not updated while more samples were written
+            return to(next_file(file, chunk.body)); // the length was not updated while more samples were written
         }
         let bytes = chunk.body..chunk.end;
-        Self { bytes, n_declared: Some(n_declared), n_garbage: n_after, next: next + n_after }
+        let end = next_file(file, next);
+        let n_garbage = tags::before(file, end).saturating_sub(tags::skip(file, next));
+        Self { bytes, n_declared: Some(n_declared), n_garbage, next: end }
     }
+}
+
+/// Where another WAV file begins, or the end if there is none.
+fn next_file(file: &mut Reader, from: usize) -> usize {
+    let mut at = from;
+    while let Some(found) = file.find(b"WAVEfmt ", at) {
+        let start = found.saturating_sub(8);
+        if start >= from && is_wav(file.head(start, 12)) {
+            return start;
+        }
+        at = found + 1;
+    }
+    file.len()
 }
 
 impl Format {

@@ -8,6 +8,7 @@ use std::{
 use akhar_jobs::{MAX_FETCHED_S, MAX_RECORDING_S};
 use symphonia::core::codecs::audio::AudioCodecId;
 
+use super::timeline::Timeline;
 use crate::decode::{job_file::JobFile, undecodable::Undecodable};
 
 /// Sampling rate of the decoded sound, Hz.
@@ -48,9 +49,9 @@ pub(super) struct Sound {
     pub(super) n_channels: u16,
     /// The block size of a codec with blocks of fixed size.
     pub(super) blocks: Option<Blocks>,
-    /// Frames that the encoder put before the sound.
-    pub(super) n_lead: u64,
-    /// Frames of the sound, without those of `n_lead`.
+    /// Which of the decoded frames are the sound.
+    pub(super) timeline: Timeline,
+    /// Frames of the sound, with its silence.
     pub(super) n_frames: u64,
     pub(super) warnings: Vec<String>,
 }
@@ -78,6 +79,8 @@ pub(super) enum Chunk {
     Sound { is_whole: bool },
     /// About `n_frames` frames are missing here.
     Lost { n_frames: u64 },
+    /// `n_frames` frames of silence.
+    Silent { n_frames: u64 },
     /// Nothing.
     End,
 }
@@ -108,16 +111,20 @@ impl Sound {
             return Err(Undecodable::new("empty_audio", "the recording is empty: it has no samples"));
         }
         if n_frames > u64::from(limits.max_seconds) * u64::from(rate) {
-            let length = seconds(n_frames, rate);
-            let max = limits.max_seconds;
-            let detail = format!(
-                "the recording is at least {length:.1} s long, but at most {max} s are allowed: \
-                 send it in shorter parts"
-            );
-            return Err(Undecodable::new("too_long", detail));
+            return Err(too_long(seconds(n_frames, rate), limits));
         }
         Ok(())
     }
+}
+
+/// The error of a recording that is longer than the limits allow.
+pub(super) fn too_long(length_s: f64, limits: &AudioLimits) -> Undecodable {
+    let max = limits.max_seconds;
+    let detail = format!(
+        "the recording is at least {length_s:.1} s long, but at most {max} s are allowed: \
+         send it in shorter parts"
+    );
+    Undecodable::new("too_long", detail)
 }
 
 /// The warning for a file that has `actual` seconds of sound where its header declares `declared` seconds.

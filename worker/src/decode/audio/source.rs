@@ -1,18 +1,17 @@
-//! The sound of an opened file in chunks, at the rate of the file: read frame by frame (mp3, wav), or by a demuxer.
-
-use akhar_jobs::MediaType;
+//! The sound of one recording in chunks, at its rate: read frame by frame (mp3, wav), or by a demuxer.
 
 use super::{
     allowance::Allowance,
     container::Container,
     decoder::PacketDecoder,
+    kind::Kind,
     mixer::{Channels, Mixer},
     mp3,
     reader::Reader,
     sound::{AudioLimits, Chunk, Sound, Step},
-    wav,
+    tags, wav,
 };
-use crate::decode::{job_file::JobFile, undecodable::Undecodable};
+use crate::decode::{job_file::Content, undecodable::Undecodable};
 
 /// An iterator over the packets of an mp3 or wav file.
 #[derive(Debug, Clone)]
@@ -38,38 +37,63 @@ impl Packets {
     }
 }
 
-impl Source {
-    /// Opens a file. Checks the headers against the limits, and checks that at least one packet can be decoded.
-    pub(super) fn open(
-        JobFile { media_type, content }: JobFile,
+/// A recording that has been read through once.
+pub(super) struct Recording {
+    kind: Kind,
+    content: Content,
+    pub(super) sound: Sound,
+    /// The packets of an mp3 or wav file, from the first one on.
+    packets: Option<Packets>,
+}
+
+impl Recording {
+    /// Reads the recording at the beginning of `content` through. Checks its headers against the limits, and checks that at least
+    /// one packet can be decoded. Also returns where it ends, if another one may follow.
+    pub(super) fn read(
+        kind: Kind,
+        content: &Content,
         limits: &AudioLimits,
         allowance: &Allowance,
-    ) -> Result<(Sound, Self), Undecodable> {
+    ) -> Result<(Self, usize), Undecodable> {
         let mut file = Reader::new(content.clone(), allowance.clone());
-        let (sound, packets) = match media_type {
-            MediaType::Mp3 => {
-                let (sound, packets) = mp3::read(&mut file)?;
-                (sound, Packets::Mp3(packets))
+        let (sound, packets, end) = match kind {
+            Kind::Mp3 => {
+                let content_end = content.len();
+                let content = content.part(0..tags::before(&mut file, content_end));
+                file = Reader::new(content, allowance.clone());
+                let (sound, packets, end) = mp3::read(&mut file)?;
+                let end = if end == file.len() { content_end } else { end };
+                (sound, Packets::Mp3(packets), end)
             }
-            MediaType::Wav => {
-                let (sound, packets) = wav::read(&mut file)?;
-                (sound, Packets::Wav(packets))
+            Kind::Wav => {
+                let (sound, packets, end) = wav::read(&mut file)?;
+                (sound, Packets::Wav(packets), end)
             }
-            MediaType::Flac | MediaType::Ogg | MediaType::Mp4 | MediaType::WebM => {
-                let (sound, container) = Container::open(&content, limits, allowance)?;
-                return Ok((sound, Self::Container(container)));
-            }
-            other @ (MediaType::Png | MediaType::Jpeg) => {
-                let detail = format!("expected a recording, but the file is {}", other.name());
-                return Err(Undecodable::new("undecodable", detail));
+            Kind::Flac | Kind::Ogg | Kind::Mp4 | Kind::WebM | Kind::Adts => {
+                let end = kind.end(&mut file);
+                let content = content.part(0..tags::before(&mut file, end));
+                let sound = Container::scan(kind, &content, limits, allowance)?;
+                return Ok((Self { kind, content, sound, packets: None }, end));
             }
         };
         sound.check(limits)?;
         check_decodable(&sound, packets.clone(), &mut file, allowance)?;
-        let decoder = PacketDecoder::new(&sound)?;
-        Ok((sound, Self::Frames { file, packets, decoder }))
+        let content = file.content().clone();
+        Ok((Self { kind, content, sound, packets: Some(packets) }, end))
     }
 
+    /// Opens it.
+    pub(super) fn open(&self, allowance: &Allowance) -> Result<Source, Undecodable> {
+        let Self { kind, content, sound, packets } = self;
+        let Some(packets) = packets.clone() else {
+            return Ok(Source::Container(Container::open(*kind, content, sound, allowance)?));
+        };
+        let file = Reader::new(content.clone(), allowance.clone());
+        Ok(Source::Frames { file, packets, decoder: PacketDecoder::new(sound)? })
+    }
+}
+
+impl Source {
     /// Takes one step through the file. `mixer` takes the sound that it gives.
     pub(super) fn next(&mut self, mixer: &mut Mixer) -> Result<Chunk, Undecodable> {
         let Self::Frames { file, packets, decoder } = self else {
@@ -89,11 +113,11 @@ impl Source {
         })
     }
 
-    /// Whether the file ended before its end.
-    pub(super) fn warning(&self) -> Option<String> {
+    /// The warning about a recording that ended before its end, `length_s` seconds after the beginning of the file.
+    pub(super) fn warning(&self, length_s: f64) -> Option<String> {
         match self {
             Self::Frames { .. } => None,
-            Self::Container(container) => container.warning(),
+            Self::Container(container) => container.warning(length_s),
         }
     }
 }

@@ -14,6 +14,7 @@ use super::{
     reader::Reader,
     riff::{self, Data, DataChunks, Format},
     sound::{Blocks, Sound, Step, seconds, truncation_warning},
+    timeline::{Edit, Timeline},
 };
 use crate::decode::undecodable::Undecodable;
 
@@ -57,8 +58,8 @@ impl Packets {
     }
 }
 
-/// Reads the headers of a wav file.
-pub(super) fn read(file: &mut Reader) -> Result<(Sound, Packets), Undecodable> {
+/// Reads the headers of a wav file. Also returns where it ends.
+pub(super) fn read(file: &mut Reader) -> Result<(Sound, Packets, usize), Undecodable> {
     let wave = riff::read(file)?;
     let Format { rate, n_channels, .. } = wave.format;
     let coding = Coding::of(&wave.format)?;
@@ -74,11 +75,11 @@ pub(super) fn read(file: &mut Reader) -> Result<(Sound, Packets), Undecodable> {
         rate,
         n_channels,
         blocks: Some(coding.blocks),
-        n_lead: 0,
+        timeline: Timeline::new([Edit::Keep(n_frames)]),
         n_frames,
         warnings: data.warnings(rate, n_frames),
     };
-    Ok((sound, Packets { data: 0..0, further: wave.data, coding, n_channels, n_frames }))
+    Ok((sound, Packets { data: 0..0, further: wave.data, coding, n_channels, n_frames }, wave.end))
 }
 
 /// The samples of a file.

@@ -63,3 +63,9 @@ impl Header {
         self.rate == other.rate
     }
 }
+
+/// Whether these are the first bytes of a frame of layer III whose header leaves its bit rate open.
+pub(super) fn is_free(bytes: &[u8]) -> bool {
+    let Some(&[sync, kind, rates, mode]) = bytes.first_chunk() else { return false };
+    rates >> 4 == 0 && Header::read(&[sync, kind, rates | 0x10, mode]).is_some()
+}

@@ -10,6 +10,8 @@ use symphonia::core::codecs::audio::well_known::CODEC_ID_MP3;
 use super::{
     reader::{Position, Reader},
     sound::{Sound, Step, seconds, truncation_warning},
+    tags,
+    timeline::{Edit, Timeline},
 };
 use crate::decode::undecodable::Undecodable;
 use header::{HEADER, Header};
@@ -35,12 +37,14 @@ struct FileEnd {
     is_cut: bool,
     /// The number of bytes after the last frame that are neither sound nor metadata.
     n_garbage: usize,
+    /// Where a stream of another rate begins, which is the beginning of another recording.
+    other: Option<usize>,
 }
 
 impl Packets {
     pub(super) fn next(&mut self, file: &mut Reader) -> Option<Step> {
         while self.at.get() < file.len() {
-            if let Some(n) = tag::metadata(file, self.at.get()) {
+            if let Some(n) = tags::length(file, self.at.get()) {
                 self.at.pass_to(self.at.get() + n);
                 continue;
             }
@@ -89,7 +93,16 @@ impl Packets {
     fn gap(&mut self, file: &mut Reader) -> Option<Step> {
         let at = self.at.get();
         let n_rest = file.len() - at;
-        let Some(next) = self.resync(file) else {
+        let next = self.resync(file);
+        let is_other =
+            |file: &mut Reader, at| header_at(file, at).is_some_and(|h| !h.is_same_stream(&self.first));
+        let mut places = at..next.unwrap_or(file.len());
+        self.ending.other = places.find(|&at| is_other(file, at) && begins(file, at));
+        if self.ending.other.is_some() {
+            self.at.pass_to(file.len());
+            return None;
+        }
+        let Some(next) = next else {
             let header = header_at(file, at).filter(|h| h.is_same_stream(&self.first));
             self.ending.is_cut = header.is_some_and(|h| h.n_bytes > n_rest);
             let is_padding = (at..file.len()).all(|at| file.head(at, 1) == [0]);
@@ -113,7 +126,9 @@ fn is_followed(file: &mut Reader, at: usize, first: &Header) -> bool {
     if at >= file.len() {
         return at == file.len();
     }
-    header_at(file, at).is_some_and(|next| next.is_same_stream(first)) || tag::metadata(file, at).is_some()
+    header_at(file, at).is_some_and(|next| next.is_same_stream(first))
+        || tags::length(file, at).is_some()
+        || begins(file, at)
 }
 
 /// The header of a frame that begins at `at`.
@@ -121,17 +136,13 @@ fn header_at(file: &mut Reader, at: usize) -> Option<Header> {
     Header::read(file.head(at, HEADER))
 }
 
-/// Finds the first frame of an mp3 file, and counts the frames and samples of the whole file.
-pub(super) fn read(file: &mut Reader) -> Result<(Sound, Packets), Undecodable> {
-    let mut start = Position::at(0);
-    while let Some(n) = tag::metadata(file, start.get()) {
-        start.pass_to(start.get() + n);
-    }
-    let start = start.get();
+/// Finds the first frame of an mp3 file, and counts the frames and samples of its first stream. Also returns where that ends.
+pub(super) fn read(file: &mut Reader) -> Result<(Sound, Packets, usize), Undecodable> {
+    let start = tags::skip(file, 0);
     let Some(at) = (start..file.len()).find(|&at| begins(file, at)) else {
-        return Err(no_frame());
+        return Err(no_frame(file.head(start, HEADER)));
     };
-    let first = header_at(file, at).ok_or_else(no_frame)?;
+    let first = header_at(file, at).ok_or_else(|| no_frame(&[]))?;
     let frame = file.head(at, first.n_bytes);
     let tag = if frame.len() == first.n_bytes { Tag::read(frame, &first) } else { None };
     let packets =
@@ -166,12 +177,18 @@ pub(super) fn read(file: &mut Reader) -> Result<(Sound, Packets), Undecodable> {
         warnings.push(format!("{n} bytes after the last frame are not sound and were skipped"));
     }
     let n_channels = first.n_channels;
+    let timeline = Timeline::new([Edit::Skip(n_lead), Edit::Keep(n_kept)]);
     let sound =
-        Sound { codec: CODEC_ID_MP3, rate, n_channels, blocks: None, n_lead, n_frames: n_kept, warnings };
-    Ok((sound, packets))
+        Sound { codec: CODEC_ID_MP3, rate, n_channels, blocks: None, timeline, n_frames: n_kept, warnings };
+    Ok((sound, packets, ending.other.unwrap_or(file.len())))
 }
 
-fn no_frame() -> Undecodable {
+/// The error of a file that begins with these bytes and has no frame that can be read.
+fn no_frame(head: &[u8]) -> Undecodable {
+    if header::is_free(head) {
+        let detail = "the file is mp3 with a free bit rate, which is not supported: encode it with a constant or variable bit rate";
+        return Undecodable::new("unsupported_codec", detail);
+    }
     let detail = "the file is not a valid audio/mpeg: it has no frame of MPEG audio layer III (mp3)";
     Undecodable::new("undecodable", detail)
 }
@@ -184,7 +201,7 @@ fn begins(file: &mut Reader, at: usize) -> bool {
         if at > file.len() {
             return n > 1; // the file ends in the middle of the second frame or a later one
         }
-        if n > 0 && (at == file.len() || tag::metadata(file, at).is_some()) {
+        if n > 0 && (at == file.len() || tags::length(file, at).is_some()) {
             return true;
         }
         match header_at(file, at) {

@@ -5,7 +5,7 @@ use akhar_jobs::{MediaType, Upload};
 use super::{
     super::{Audio, AudioLimits, Channels, PIECE, reader::tests::on_disk},
     decode, fixture, upload,
-    wav_file::{Format, chunk, format, riff, wav},
+    wav_file::{Format, chunk, format, riff},
 };
 use crate::decode::job_file::{Content, JobFile};
 
@@ -18,12 +18,18 @@ fn files_that_are_not_supported_audio_are_refused_with_a_reason() {
     const KIND: Format = (1, 1, 16_000, 16);
     let data = chunk(b"data", &[0; 64]);
     let id3_alone = fixture("id3-picture.mp3")[..20_000].to_vec();
+    let mut of_a_free_rate = fixture("mono-16k-24kbps.mp3");
+    let frames: Vec<usize> =
+        (0..of_a_free_rate.len()).filter(|&at| of_a_free_rate[at..].starts_with(b"\xff\xf3")).collect();
+    for at in frames {
+        of_a_free_rate[at + 2] &= 0x0f;
+    }
     for (expected, name, bytes) in [
         ("undecodable", "mp3", Vec::new()),
         ("undecodable", "mp3", vec![0xff, 0xfb, 0x90, 0x64]),
         ("undecodable", "mp3", b"ID3 with no size after it and no frame".to_vec()),
         ("undecodable", "mp3", id3_alone),
-        ("undecodable", "mp3", wav(KIND)),
+        ("unsupported_codec", "mp3", of_a_free_rate),
         ("undecodable", "wav", Vec::new()),
         ("undecodable", "wav", fixture("mono-8k.mp3")),
         ("undecodable", "wav", riff(&[])),

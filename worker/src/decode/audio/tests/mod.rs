@@ -11,9 +11,11 @@
 mod containers;
 mod damaged;
 mod formats;
+mod joined;
 mod limits;
 mod mutated;
 mod random_bytes;
+mod tagged;
 mod wav_file;
 
 use std::{f64::consts::TAU, path::Path};

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{Audio, AudioLimits, Channels, Counted, Pace, Undecodable, fixture, most_steps, upload};
 
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 15] = [
     "ima-adpcm-stereo.wav",
     "extensible-24bit.wav",
     "float.wav",
@@ -19,6 +19,9 @@ const NAMES: [&str; 12] = [
     "stereo-44k-aac.m4a",
     "mono-16k-aac-fragmented.mp4",
     "live-opus.webm",
+    "mono-48k-opus.mp4",
+    "late-aac.mp4",
+    "late-opus.webm",
 ];
 
 /// Lengths that parsers get wrong.
