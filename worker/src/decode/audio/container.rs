@@ -71,6 +71,7 @@ impl Container {
             rate,
             n_channels: u16::try_from(n_channels).unwrap_or(u16::MAX),
             blocks: None,
+            gain: 1.0,
             n_frames: timeline.n_frames(n_frames).max(1),
             timeline,
             warnings: Vec::new(),

@@ -1,7 +1,8 @@
 //! Mixes the channels of decoded sound into the tracks that are asked for, and leaves out samples that are no sound.
 
-/// Samples with a larger absolute value are taken for errors. Full scale is 1, and software that writes
-/// floats on the scale of 16-bit integers reaches 2^15.
+use super::{polarity::Polarity, sound::RATE};
+
+/// Samples with a larger absolute value are taken for errors. Full scale is 1.
 const MAX_LEVEL: f32 = 1e6;
 
 /// The channels that are asked for.
@@ -19,6 +20,10 @@ pub(crate) enum Channels {
 #[derive(Debug)]
 pub(super) struct Mixer {
     tracks: Vec<Track>,
+    /// What samples are multiplied with.
+    gain: f32,
+    /// Which channels are inverted, if they are mixed.
+    polarity: Polarity,
     n_samples: u64,
     n_invalid: u64,
 }
@@ -39,7 +44,14 @@ impl Mixer {
             Channels::Each => (0..n_channels.max(1)).map(Some).collect(),
         };
         let tracks = channels.into_iter().map(|channel| Track { channel, samples: Vec::new() }).collect();
-        Self { tracks, n_samples: 0, n_invalid: 0 }
+        Self { tracks, gain: 1.0, polarity: Polarity::new(RATE), n_samples: 0, n_invalid: 0 }
+    }
+
+    /// Begins a recording with this rate, Hz, whose samples are to be multiplied with `gain`.
+    pub(super) fn begin(&mut self, rate: u32, gain: f32) {
+        self.clear();
+        self.polarity = Polarity::new(rate);
+        self.gain = gain;
     }
 
     /// Forgets the sound of the last step.
@@ -54,6 +66,11 @@ impl Mixer {
         let is_invalid = |sample: &f32| sample.abs() > MAX_LEVEL || sample.is_nan();
         for samples in channels.iter_mut() {
             samples.truncate(n_frames);
+            if self.gain.to_bits() != 1.0_f32.to_bits() {
+                for sample in samples.iter_mut() {
+                    *sample *= self.gain;
+                }
+            }
             self.n_samples += samples.len() as u64;
             let n_invalid = samples.iter().map(|sample| u32::from(is_invalid(sample))).sum::<u32>();
             if n_invalid > 0 {
@@ -66,7 +83,7 @@ impl Mixer {
                 [only] => samples.extend_from_slice(only),
                 _ => match channel.and_then(|channel| channels.get(channel)) {
                     Some(taken) => samples.extend_from_slice(taken),
-                    None => append_mean(channels, samples),
+                    None => append_mean(channels, &mut self.polarity, samples),
                 },
             }
         }
@@ -100,14 +117,27 @@ impl Mixer {
     }
 }
 
-/// Appends the mean of the channels.
-fn append_mean(channels: &[Vec<f32>], samples: &mut Vec<f32>) {
+/// Appends the mean of the channels. Those that are inverted are turned over.
+fn append_mean(channels: &[Vec<f32>], polarity: &mut Polarity, samples: &mut Vec<f32>) {
     let Some((first, further)) = channels.split_first() else { return };
+    let n_frames = channels.iter().map(Vec::len).min().unwrap_or(0);
     let n_before = samples.len();
     samples.extend_from_slice(first);
     let sum = &mut samples[n_before..];
-    for channel in further {
-        sum.iter_mut().zip(channel).for_each(|(sum, sample)| *sum += sample);
+    let mut start = 0;
+    while start < n_frames {
+        let block = start..n_frames.min(start + polarity.n_block());
+        start = block.end;
+        let parts: Vec<&[f32]> = channels.iter().map(|channel| &channel[block.clone()]).collect();
+        let inverted = polarity.of(&parts);
+        for (channel, is_inverted) in further.iter().zip(&inverted[1..]) {
+            let added = sum[block.clone()].iter_mut().zip(&channel[block.clone()]);
+            if *is_inverted {
+                added.for_each(|(sum, sample)| *sum -= sample);
+            } else {
+                added.for_each(|(sum, sample)| *sum += sample);
+            }
+        }
     }
     let share = u16::try_from(channels.len()).map_or(0.0, |n| 1.0 / f32::from(n));
     for sum in sum {

@@ -15,10 +15,12 @@ mod mp4;
 mod ogg;
 mod opus;
 mod packets;
+mod polarity;
 mod reader;
 mod recordings;
 mod resample;
 mod riff;
+mod scale;
 mod sound;
 mod source;
 mod tags;
@@ -131,8 +133,9 @@ impl Audio {
         let first =
             further.pop_front().ok_or_else(|| Undecodable::new("undecodable", "the file is empty"))?;
         let source = guard::decoded("header", || first.open(&allowance))?;
-        let Sound { rate, timeline, .. } = first.sound;
-        let mixer = Mixer::new(channels, n_channels.into());
+        let Sound { rate, gain, timeline, .. } = first.sound;
+        let mut mixer = Mixer::new(channels, n_channels.into());
+        mixer.begin(rate, gain);
         let track = |_| Ok(Track { resampler: Resampler::new(rate)?, ready: Vec::new() });
         let tracks = mixer.tracks().map(track).collect::<Result<_, _>>()?;
         Ok(Self {
@@ -275,8 +278,8 @@ impl Audio {
         self.warnings.extend(self.source.warning(length_s));
         let Some(next) = self.further.pop_front() else { return self.end() };
         self.source = next.open(&self.allowance)?;
-        let Sound { rate, timeline, .. } = next.sound;
-        self.mixer.clear();
+        let Sound { rate, gain, timeline, .. } = next.sound;
+        self.mixer.begin(rate, gain);
         self.n_done = 0;
         (self.rate, self.timeline, self.n_silent) = (rate, timeline, 0);
         for track in &mut self.tracks {

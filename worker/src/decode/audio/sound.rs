@@ -49,6 +49,8 @@ pub(super) struct Sound {
     pub(super) n_channels: u16,
     /// The block size of a codec with blocks of fixed size.
     pub(super) blocks: Option<Blocks>,
+    /// What the decoded samples are multiplied with, so that full scale is 1.
+    pub(super) gain: f32,
     /// Which of the decoded frames are the sound.
     pub(super) timeline: Timeline,
     /// Frames of the sound, with its silence.

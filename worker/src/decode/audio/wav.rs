@@ -13,6 +13,7 @@ use symphonia::core::codecs::audio::{
 use super::{
     reader::Reader,
     riff::{self, Data, DataChunks, Format},
+    scale::Scale,
     sound::{Blocks, Sound, Step, seconds, truncation_warning},
     timeline::{Edit, Timeline},
 };
@@ -70,14 +71,18 @@ pub(super) fn read(file: &mut Reader) -> Result<(Sound, Packets, usize), Undecod
     if let Some(n) = n_exact.filter(|&n| n < n_frames && n_frames - n < coding.blocks.n_frames as u64) {
         n_frames = n;
     }
+    let mut warnings = data.warnings(rate, n_frames);
+    let scale = Scale::of(coding.codec, wave.data.clone(), file);
+    warnings.extend(scale.map(Scale::warning));
     let sound = Sound {
         codec: coding.codec,
         rate,
         n_channels,
         blocks: Some(coding.blocks),
+        gain: scale.map_or(1.0, Scale::gain),
         timeline: Timeline::new([Edit::Keep(n_frames)]),
         n_frames,
-        warnings: data.warnings(rate, n_frames),
+        warnings,
     };
     Ok((sound, Packets { data: 0..0, further: wave.data, coding, n_channels, n_frames }, wave.end))
 }

@@ -178,8 +178,16 @@ pub(super) fn read(file: &mut Reader) -> Result<(Sound, Packets, usize), Undecod
     }
     let n_channels = first.n_channels;
     let timeline = Timeline::new([Edit::Skip(n_lead), Edit::Keep(n_kept)]);
-    let sound =
-        Sound { codec: CODEC_ID_MP3, rate, n_channels, blocks: None, timeline, n_frames: n_kept, warnings };
+    let sound = Sound {
+        codec: CODEC_ID_MP3,
+        rate,
+        n_channels,
+        blocks: None,
+        gain: 1.0,
+        timeline,
+        n_frames: n_kept,
+        warnings,
+    };
     Ok((sound, packets, ending.other.unwrap_or(file.len())))
 }
 

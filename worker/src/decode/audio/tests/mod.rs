@@ -12,6 +12,7 @@ mod containers;
 mod damaged;
 mod formats;
 mod joined;
+mod levels;
 mod limits;
 mod mutated;
 mod random_bytes;
