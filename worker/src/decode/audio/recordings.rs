@@ -62,6 +62,12 @@ impl Recordings {
                 break;
             }
         }
+        let n = recordings.all.len();
+        if n > 1 {
+            recordings
+                .warnings
+                .push(format!("the file has {n} recordings, one behind the other: they were read as one"));
+        }
         Ok(recordings)
     }
 
