@@ -27,6 +27,9 @@ use crate::{
 /// How many prepared windows may wait for the model while the decoding thread goes on.
 const MAX_PREPARED: usize = 1;
 
+/// What makes a recording louder by more than this is said in a warning.
+const MAX_SILENT_GAIN_DB: f32 = 40.0;
+
 /// A message from the decoding thread about one track: first the windows, ready for the model, then how decoding ended.
 pub(super) enum Prepared {
     Window(Window, Features),
@@ -157,9 +160,11 @@ impl Job {
         preparing: &mut Preparing,
     ) -> Result<Option<(f64, Vec<String>)>, Undecodable> {
         let mut chunkers: Vec<_> = senders.iter().map(|_| Chunker::new(self.clock.grid)).collect();
+        let mut gain_db = 0.0_f32;
         while let Some(pieces) = timed(&mut preparing.decoding, || audio.next())? {
             for ((piece, chunker), sender) in pieces.iter().zip(&mut chunkers).zip(senders) {
                 let windows = timed(&mut preparing.decoding, || chunker.push(piece));
+                gain_db = windows.iter().fold(gain_db, |most, window| most.max(window.gain_db));
                 if !self.give(windows, sender, &mut preparing.features)? {
                     return Ok(None);
                 }
@@ -167,12 +172,17 @@ impl Job {
         }
         for (chunker, sender) in chunkers.into_iter().zip(senders) {
             let last = timed(&mut preparing.decoding, || chunker.finish());
+            gain_db = last.iter().fold(gain_db, |most, window| most.max(window.gain_db));
             if !self.give(last, sender, &mut preparing.features)? {
                 return Ok(None);
             }
         }
         preparing.resampling = audio.resampling();
-        Ok(Some((audio.seconds(), audio.warnings().to_vec())))
+        let mut warnings = audio.warnings().to_vec();
+        if gain_db > MAX_SILENT_GAIN_DB {
+            warnings.push(format!("the recording is very quiet: it was made {gain_db:.0} dB louder"));
+        }
+        Ok(Some((audio.seconds(), warnings)))
     }
 
     /// Sends windows with their features. Returns whether somebody waits for them.

@@ -167,7 +167,7 @@ mod tests {
         let blanks = units.iter().map(|u| *u == '_').collect();
         let samples = vec![0.0; units.len() * GRID];
         (
-            Window { start: from * GRID, overlap: overlap * GRID, pauses: Vec::new(), samples },
+            Window { start: from * GRID, overlap: overlap * GRID, pauses: Vec::new(), samples, gain_db: 0.0 },
             Transcript { tokens, blanks },
         )
     }

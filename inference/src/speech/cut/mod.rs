@@ -1,6 +1,7 @@
 //! Recordings of any length: samples become windows, and the windows' transcripts become the words of the recording.
 
 mod join;
+mod loudness;
 mod runs;
 mod windows;
 

@@ -5,7 +5,10 @@
 
 use std::{iter, ops::Range};
 
-use super::runs;
+use super::{
+    loudness::{Loudness, STEP, powers},
+    runs,
+};
 use crate::speech::{features::SAMPLE_RATE, words::seconds};
 
 /// Length of the longest window, samples. The memory that attention needs grows with its square, and the text of
@@ -16,8 +19,6 @@ pub(super) const OVERLAP: usize = 4 * SAMPLE_RATE;
 /// A window that is not the recording's last one is cut at the earliest this many samples after its
 /// beginning.
 const SHORTEST: usize = 8 * SAMPLE_RATE;
-/// Power is measured over steps of this many samples (20 ms).
-const STEP: usize = SAMPLE_RATE / 50;
 /// The shortest pause, steps (0.3 s).
 const PAUSE: usize = 15;
 /// The silence that is kept at each end of a window, steps (0.3 s).
@@ -39,6 +40,8 @@ pub struct Window {
     pub(crate) pauses: Vec<Range<usize>>,
     /// The samples, at 16 kHz.
     pub samples: Vec<f32>,
+    /// By how much the samples were made louder than they are in the recording, dB.
+    pub gain_db: f32,
 }
 
 impl Window {
@@ -59,12 +62,14 @@ pub struct Chunker {
     /// The number of samples at the beginning of the buffer that the last window also contains.
     overlap: usize,
     buffer: Vec<f32>,
+    loudness: Loudness,
 }
 
 impl Chunker {
     /// A chunker for a model with `grid` samples from one output frame to the next.
     pub fn new(grid: usize) -> Self {
-        Self { grid: grid.max(1), start: 0, overlap: 0, buffer: Vec::with_capacity(LONGEST + SAMPLE_RATE) }
+        let buffer = Vec::with_capacity(LONGEST + SAMPLE_RATE);
+        Self { grid: grid.max(1), start: 0, overlap: 0, buffer, loudness: Loudness::default() }
     }
 
     /// Takes the next samples of the recording, and returns the windows that are complete now.
@@ -72,21 +77,23 @@ impl Chunker {
         self.buffer.extend_from_slice(piece);
         let mut windows = Vec::new();
         while self.buffer.len() > LONGEST {
-            let (end, overlap) = self.cut();
-            windows.extend(self.window(end));
+            let (samples, gain_db) = self.loudness.audible(&self.buffer[..LONGEST]);
+            let (end, overlap) = self.cut(&samples);
+            windows.extend(self.window(&samples[..end], gain_db));
             self.advance(end - overlap, overlap);
         }
         windows
     }
 
     /// Ends the recording, and returns the last window if there is any sound in it.
-    pub fn finish(self) -> Option<Window> {
-        self.window(self.buffer.len())
+    pub fn finish(mut self) -> Option<Window> {
+        let (samples, gain_db) = self.loudness.audible(&self.buffer);
+        self.window(&samples, gain_db)
     }
 
-    /// The end of the next window, and the overlap with the window after it, samples.
-    fn cut(&self) -> (usize, usize) {
-        let powers = powers(&self.buffer[..LONGEST]);
+    /// The end of the next window, and the overlap with the window after it, samples. `samples`: the longest window.
+    fn cut(&self, samples: &[f32]) -> (usize, usize) {
+        let powers = powers(samples);
         let gate = gate(&powers);
         let best = runs::longest(SHORTEST / STEP..powers.len(), |i| powers[i] < gate);
         if best.len() >= PAUSE {
@@ -96,25 +103,25 @@ impl Chunker {
         }
     }
 
-    /// The window from the buffer's beginning to `end`, without the silence at its ends. `None` if it is all
+    /// The window of the samples at the buffer's beginning, without the silence at its ends. `None` if it is all
     /// silence.
-    fn window(&self, end: usize) -> Option<Window> {
-        let powers = powers(&self.buffer[..end]);
+    fn window(&self, samples: &[f32], gain_db: f32) -> Option<Window> {
+        let powers = powers(samples);
         let pause = gate(&powers);
         let silence = pause.min(SILENCE * 10.0);
         let first = powers.iter().position(|p| *p > silence)?;
         let last = powers.iter().rposition(|p| *p > silence)?;
         let onset = powers.iter().position(|p| *p > pause).unwrap_or(first);
         let from = self.on_grid(first.saturating_sub(MARGIN) * STEP);
-        let to = ((last + 1 + MARGIN) * STEP).min(end);
-        let samples = self.buffer[from..to].to_vec();
+        let to = ((last + 1 + MARGIN) * STEP).min(samples.len());
+        let samples = samples[from..to].to_vec();
         let overlap = self.overlap.saturating_sub(from);
         let within = |steps: &Range<usize>| {
             (steps.start * STEP).saturating_sub(from)..(steps.end * STEP).saturating_sub(from)
         };
         let inner = inner_pauses(&powers[..=last], onset, pause);
         let pauses = iter::once(&(0..onset)).chain(&inner).map(within).collect();
-        Some(Window { start: self.start + from, overlap, pauses, samples })
+        Some(Window { start: self.start + from, overlap, pauses, samples, gain_db })
     }
 
     fn advance(&mut self, by: usize, overlap: usize) {
@@ -142,12 +149,6 @@ fn inner_pauses(powers: &[f32], onset: usize, gate: f32) -> Vec<Range<usize>> {
         }
     }
     pauses
-}
-
-/// The mean square of each step. The last step may be short.
-#[expect(clippy::cast_precision_loss, reason = "a step has a few hundred samples")]
-fn powers(samples: &[f32]) -> Vec<f32> {
-    samples.chunks(STEP).map(|c| c.iter().map(|s| s * s).sum::<f32>() / c.len() as f32).collect()
 }
 
 /// The power below which a step is a pause: a share of the power of the loud steps, and at least [`SILENCE`].
