@@ -56,6 +56,9 @@ has_postgres() {
 }
 postgres() { has_postgres || install postgresql; }
 
+# What tests compare the decoder of JPEG with.
+jpeg_programs() { command -v cjpeg >/dev/null && command -v djpeg >/dev/null || install libjpeg-turbo-progs; }
+
 pip() {
     python3 -m pip --version >/dev/null 2>&1 || install python3-pip python3-venv
 }
@@ -236,7 +239,7 @@ case "${1:-run}" in
     run) postgres_programs; onnxruntime; weights ;;
     library) onnxruntime ;;
     weights) weights ;;
-    test) postgres; onnxruntime; weights; schemathesis; node; chromium; curl_command; prometheus; pooler; balancer; web_server ;;
+    test) postgres; jpeg_programs; onnxruntime; weights; schemathesis; node; chromium; curl_command; prometheus; pooler; balancer; web_server ;;
     chaos) postgres; onnxruntime; weights; clock_library; schemathesis ;;
     bulk) postgres; onnxruntime; weights; speaker ;;
     rolling) postgres; onnxruntime; weights; balancer ;;

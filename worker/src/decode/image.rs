@@ -6,12 +6,14 @@ use std::{io::Cursor, sync::Arc};
 use akhar_inference::ink::PixelView;
 use akhar_jobs::{MediaType, Upload};
 use akhar_platform::blocking::blocking;
+use bytes::Bytes;
 use image::{
-    DynamicImage, ImageDecoder, ImageError, ImageReader, Limits, RgbImage, RgbaImage, metadata::Orientation,
+    DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, RgbImage, RgbaImage,
+    metadata::Orientation,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::undecodable::Undecodable;
+use super::{guard, jpeg, png, undecodable::Undecodable};
 
 /// Memory that all large pictures that one process is decoding may use together, MiB. One large picture fits;
 /// several wait for one another.
@@ -40,7 +42,7 @@ pub(crate) struct ImageDecoding {
 }
 
 /// Decoded pixels: grey where the file has one channel, RGB otherwise.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Pixels {
     Grey(image::GrayImage),
     Rgb(RgbImage),
@@ -80,26 +82,23 @@ impl ImageDecoding {
             DecodedImage::Large(cost) => cost,
         };
         let _memory = self.reserve(cost.n_bytes).await;
+        let max_bytes = cost.n_bytes + MIB;
         blocking(move || {
-            let decoder = open(&upload, cost.n_bytes + MIB)?;
-            decode(&upload, decoder).map(then)
+            let file = CompleteFile::of(&upload)?;
+            file.decode(file.open(&file.bytes, max_bytes)?, max_bytes).map(then)
         })
         .await
     }
 
     /// Reads the header, and decodes the picture if it is small.
     pub(crate) fn decode_small(&self, upload: &Upload) -> Result<DecodedImage, Undecodable> {
-        if upload.media_type == MediaType::Jpeg && is_cut_off(&upload.bytes) {
-            let detail = "the image/jpeg is incomplete: the file ends in the middle of the picture; \
-                          send the complete file";
-            return Err(Undecodable::new("undecodable", detail));
-        }
-        let decoder = open(upload, MAX_SMALL_BYTES)?;
+        let file = CompleteFile::of(upload)?;
+        let decoder = file.open(&file.bytes, MAX_SMALL_BYTES)?;
         let cost = self.check_size(&decoder)?;
         if cost.n_pixels > MAX_INLINE_PIXELS {
             return Ok(DecodedImage::Large(cost));
         }
-        decode(upload, decoder).map(DecodedImage::Pixels)
+        file.decode(decoder, MAX_SMALL_BYTES).map(DecodedImage::Pixels)
     }
 
     /// Checks the header's dimensions against the limit, and computes what decoding needs.
@@ -137,60 +136,89 @@ pub(crate) enum DecodedImage {
     Large(Cost),
 }
 
-/// Reads the header and returns a decoder that may use at most `max_bytes` of memory.
-fn open(upload: &Upload, max_bytes: u64) -> Result<impl ImageDecoder, Undecodable> {
-    let format = match upload.media_type {
-        MediaType::Png => image::ImageFormat::Png,
-        MediaType::Jpeg => image::ImageFormat::Jpeg,
-        MediaType::Mp3
-        | MediaType::Wav
-        | MediaType::Flac
-        | MediaType::Ogg
-        | MediaType::Mp4
-        | MediaType::WebM => {
-            let detail =
-                format!("expected a PNG or JPEG image, but the file is {}", upload.media_type.name());
-            return Err(Undecodable::new("undecodable", detail));
-        }
-    };
-    let mut limits = Limits::no_limits();
-    limits.max_alloc = Some(max_bytes);
-    let mut reader = ImageReader::with_format(Cursor::new(&*upload.bytes), format);
-    reader.limits(limits);
-    reader.into_decoder().map_err(|e| undecodable(upload, &e))
+/// A file with the end that its format asks for.
+struct CompleteFile {
+    format: ImageFormat,
+    kind: &'static str,
+    bytes: Bytes,
+    /// If the end was missing: files of the same picture, unless more was missing.
+    others: Vec<Vec<u8>>,
 }
 
-fn decode(upload: &Upload, mut decoder: impl ImageDecoder) -> Result<Pixels, Undecodable> {
-    let fail = |e: ImageError| undecodable(upload, &e);
+impl CompleteFile {
+    fn of(upload: &Upload) -> Result<Self, Undecodable> {
+        let kind = upload.media_type.name();
+        let bytes = upload.bytes.clone();
+        match upload.media_type {
+            MediaType::Png => {
+                let bytes = png::completed(&bytes).map_or(bytes, Bytes::from);
+                Ok(Self { format: ImageFormat::Png, kind, bytes, others: Vec::new() })
+            }
+            MediaType::Jpeg => {
+                let mut others = jpeg::completed(&bytes)?.map_or_else(Vec::new, Vec::from);
+                let bytes = others.pop().map_or(bytes, Bytes::from);
+                Ok(Self { format: ImageFormat::Jpeg, kind, bytes, others })
+            }
+            MediaType::Mp3
+            | MediaType::Wav
+            | MediaType::Flac
+            | MediaType::Ogg
+            | MediaType::Mp4
+            | MediaType::WebM => {
+                let detail = format!("expected a PNG or JPEG image, but the file is {kind}");
+                Err(Undecodable::new("undecodable", detail))
+            }
+        }
+    }
+
+    /// Reads the header and returns a decoder that may use at most `max_bytes` of memory.
+    fn open<'a>(&self, bytes: &'a [u8], max_bytes: u64) -> Result<impl ImageDecoder + use<'a>, Undecodable> {
+        let mut limits = Limits::no_limits();
+        limits.max_alloc = Some(max_bytes);
+        let mut reader = ImageReader::with_format(Cursor::new(bytes), self.format);
+        reader.limits(limits);
+        guard::decoded("header", || reader.into_decoder().map_err(|e| self.undecodable(&e)))
+    }
+
+    /// Decodes the opened file.
+    fn decode(&self, decoder: impl ImageDecoder, max_bytes: u64) -> Result<Pixels, Undecodable> {
+        guard::decoded("picture", || {
+            let picture = decode(decoder).map_err(|e| self.undecodable(&e))?;
+            let is_whole = self.others.iter().all(|other| {
+                self.open(other, max_bytes)
+                    .is_ok_and(|other| decode(other).is_ok_and(|other| other == picture))
+            });
+            if is_whole { Ok(picture) } else { Err(jpeg::cut_off()) }
+        })
+    }
+
+    fn undecodable(&self, error: &ImageError) -> Undecodable {
+        let kind = self.kind;
+        match error {
+            ImageError::Limits(error) => {
+                let detail =
+                    format!("the header of the {kind} describes a picture that is too large: {error}");
+                Undecodable::new("too_many_pixels", detail)
+            }
+            // What the decoder says of bytes that do not belong to the file would mislead.
+            _ if !self.others.is_empty() => jpeg::cut_off(),
+            error => {
+                Undecodable::new("undecodable", format!("the file is not a complete, valid {kind}: {error}"))
+            }
+        }
+    }
+}
+
+fn decode(mut decoder: impl ImageDecoder) -> Result<Pixels, ImageError> {
     // A readable picture with a broken EXIF block is accepted and not turned.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let mut image = DynamicImage::from_decoder(decoder).map_err(fail)?;
+    let mut image = DynamicImage::from_decoder(decoder)?;
     image.apply_orientation(orientation);
     Ok(match image {
         DynamicImage::ImageLuma8(grey) => Pixels::Grey(grey),
         image if image.color().has_alpha() => Pixels::Rgb(flatten(&image.into_rgba8())),
         image => Pixels::Rgb(image.into_rgb8()),
     })
-}
-
-fn undecodable(upload: &Upload, error: &ImageError) -> Undecodable {
-    let kind = upload.media_type.name();
-    match error {
-        ImageError::Limits(error) => {
-            let detail = format!("the header of the {kind} describes a picture that is too large: {error}");
-            Undecodable::new("too_many_pixels", detail)
-        }
-        error => {
-            Undecodable::new("undecodable", format!("the file is not a complete, valid {kind}: {error}"))
-        }
-    }
-}
-
-/// Whether a JPEG is cut off: its last scan (SOS, FF DA) has no end marker (EOI, FF D9). The decoder would
-/// fill the missing part with grey. Neither marker can occur inside a scan (ITU-T T.81, B.1.1.5).
-fn is_cut_off(jpeg: &[u8]) -> bool {
-    let last = |marker: [u8; 2]| jpeg.windows(2).rposition(|pair| pair == marker);
-    last([0xff, 0xda]).is_some_and(|scan| last([0xff, 0xd9]).is_none_or(|end| end < scan))
 }
 
 /// Draws a picture with transparency on a white background. The background is black if the picture is mostly
@@ -221,7 +249,7 @@ fn flatten(image: &RgbaImage) -> RgbImage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use image::{ImageFormat, Luma, Rgba};
+    use image::{Luma, Rgba};
 
     fn encode(image: &DynamicImage, format: ImageFormat) -> Upload {
         let mut bytes = Cursor::new(Vec::new());
@@ -270,17 +298,49 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_truncated_file_is_rejected_without_a_panic() {
-        for format in [ImageFormat::Png, ImageFormat::Jpeg] {
-            let whole = encode(&DynamicImage::new_rgb8(9, 9), format);
-            // The last bytes of a PNG hold no pixels, so only cuts in its first half must fail.
-            let n_needed =
-                if format == ImageFormat::Jpeg { whole.bytes.len() } else { whole.bytes.len() / 2 };
-            for n in 0..n_needed {
-                let cut = Upload { media_type: whole.media_type, bytes: whole.bytes[..n].to_vec().into() };
-                assert_eq!(rgb(cut).await.unwrap_err(), "undecodable");
+    async fn a_cut_png_gives_the_whole_picture_or_none() {
+        let grey = image::GrayImage::from_fn(9, 9, |x, y| Luma([u8::from(x == y) * 255]));
+        let whole = encode(&DynamicImage::ImageLuma8(grey), ImageFormat::Png);
+        let picture = rgb(whole.clone()).await.unwrap();
+        let n_without_end = whole.bytes.len() - 12;
+        for n in 0..whole.bytes.len() {
+            let cut = Upload { media_type: whole.media_type, bytes: whole.bytes[..n].to_vec().into() };
+            match rgb(cut).await {
+                Ok(read) => assert_eq!(read, picture),
+                Err(code) => {
+                    assert_eq!(code, "undecodable");
+                    assert!(n < n_without_end, "a file without its end chunk is read");
+                }
             }
         }
+    }
+
+    /// A decoder that panics, as one with a defect does on a damaged file.
+    struct Defective;
+
+    impl ImageDecoder for Defective {
+        fn dimensions(&self) -> (u32, u32) {
+            (2, 2)
+        }
+
+        fn color_type(&self) -> image::ColorType {
+            image::ColorType::L8
+        }
+
+        fn read_image(self, _: &mut [u8]) -> image::ImageResult<()> {
+            panic!("a defect");
+        }
+
+        fn read_image_boxed(self: Box<Self>, pixels: &mut [u8]) -> image::ImageResult<()> {
+            (*self).read_image(pixels)
+        }
+    }
+
+    #[test]
+    fn a_decoder_that_panics_makes_the_picture_undecodable() {
+        let upload = encode(&DynamicImage::new_luma8(2, 2), ImageFormat::Png);
+        let file = CompleteFile::of(&upload).unwrap();
+        assert_eq!(file.decode(Defective, MAX_SMALL_BYTES).unwrap_err().code, "undecodable");
     }
 
     #[tokio::test]

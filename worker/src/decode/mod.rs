@@ -4,4 +4,6 @@ pub(crate) mod audio;
 mod guard;
 pub(crate) mod image;
 pub(crate) mod job_file;
+mod jpeg;
+mod png;
 pub(crate) mod undecodable;
