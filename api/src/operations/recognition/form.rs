@@ -26,7 +26,10 @@ impl Form for RecognitionForm {
         max_bytes: Some(15 * 1024),
         types: MediaType::IMAGES,
         if_other: None,
-        if_larger: None,
+        if_larger: Some(
+            "200 × 200 pixels are enough. Cut the character out and make the picture smaller, for example with \
+             `convert photo.jpg -auto-orient -resize 200x200 -strip small.jpg`",
+        ),
         url: None,
     });
     const QUEUE: Queue = Queue::Quick;
