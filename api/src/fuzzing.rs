@@ -6,7 +6,7 @@
 use std::{convert::Infallible, sync::Arc};
 
 use akhar_accounts::UrlRules;
-use akhar_jobs::{Bounded, PanjabiText, Queue, StrokeColor, uploads::UploadStore};
+use akhar_jobs::{Bounded, Queue, StrokeColor, uploads::UploadStore};
 use akhar_platform::{
     config::Config,
     database::{Database, Pool, Servers},
@@ -36,7 +36,9 @@ use crate::{
     },
     jobs::{get, list},
     operations::{
-        form::Checked, handwriting_generator::form::HandwritingForm, recognition::form::RecognitionForm,
+        form::Checked,
+        handwriting_generator::form::{HandwritingForm, SentText},
+        recognition::form::RecognitionForm,
         speech_recognition::form::SpeechForm,
     },
     problems::{Problem, Violation},
@@ -47,7 +49,7 @@ fields! {
     /// A field of each kind.
     AnyForm {
         /// Text.
-        text: PanjabiText = field("text").required(),
+        text: SentText = field("text").required(),
         /// A number.
         number: Bounded<f64, 1, 10_000> = field("number"),
         /// A boolean.

@@ -61,6 +61,8 @@ pub struct Transcribed {
 pub struct HandwritingRequest {
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub figures: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line_space: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub char_space: Option<f64>,

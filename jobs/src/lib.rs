@@ -6,6 +6,7 @@
 
 pub mod backend;
 mod bounded;
+mod digits;
 pub mod fair_share;
 pub mod group;
 mod job;
@@ -24,6 +25,7 @@ mod upload;
 pub mod uploads;
 
 pub use bounded::Bounded;
+pub use digits::Digits;
 pub use group::{GroupName, Label};
 pub use job::{Fence, Job, JobId, JobState, NewJob};
 pub use key_term::KeyTerm;
@@ -32,9 +34,9 @@ pub use outcome::{Outcome, Prediction, ProbablyWrong, Segment, TextKind, Timing,
 pub use pace::Pace;
 pub use panjabi_text::PanjabiText;
 pub use parameters::{
-    Channels, CharSpace, Digits, HandwritingParameters, Language, LineSpace, MaxLineLength, MaxLines,
-    PageLength, PageWidth, Parameters, Picture, Script, SpeechParameters, StrokeColor, StrokeWidth,
-    SubtitleSize, TopK, WordSpace,
+    Channels, CharSpace, HandwritingParameters, Language, LineSpace, MaxLineLength, MaxLines, PageLength,
+    PageWidth, Parameters, Picture, Script, SpeechParameters, StrokeColor, StrokeWidth, SubtitleSize, TopK,
+    WordSpace,
 };
 pub use places::{FreePlaces, Places};
 pub use queue::{MAX_ATTEMPTS, Queue};

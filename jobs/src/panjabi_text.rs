@@ -12,12 +12,14 @@ use unicode_normalization::{
     char::{decompose_canonical, is_combining_mark},
 };
 
-/// The allowed characters in NFC, as a character class of a regular expression.
+use crate::digits::Digits;
+
+/// The allowed characters in NFC, figures included, as a character class of a regular expression.
 macro_rules! allowed {
     () => {
         concat!(
             r"[\u0A00-\u0A32\u0A34\u0A35\u0A37-\u0A58\u0A5C\u0A5D\u0A5F-\u0A7F\u0964\u0965\u200C\u200D",
-            r#" \n.,?!()'":;-]"#
+            r#"\u2010-\u2015\u2018\u2019\u201C\u201D\u2026 \n.,?!()'":;/%0-9\u20B9-]"#
         )
     };
 }
@@ -25,13 +27,13 @@ macro_rules! allowed {
 /// The number of Unicode scalar values that a text may have in NFC.
 pub const LENGTH: RangeInclusive<usize> = 2..=100;
 
-/// An ECMA-262 regular expression that matches every valid text that is in NFC: allowed characters, at least one of
-/// them a letter or digit. It does not match the six letters that NFC decomposes.
+/// An ECMA-262 regular expression that matches every text in NFC that is valid with figures: allowed characters, at least
+/// one of them a letter, digit or ₹. It does not match the six letters that NFC decomposes.
 pub const PATTERN: &str = concat!(
     "^",
     allowed!(),
     "*",
-    r"[\u0A05-\u0A0A\u0A0F\u0A10\u0A13-\u0A28\u0A2A-\u0A30\u0A32\u0A35\u0A38\u0A39\u0A5C\u0A66-\u0A6F\u0A72-\u0A74]",
+    r"[\u0A05-\u0A0A\u0A0F\u0A10\u0A13-\u0A28\u0A2A-\u0A30\u0A32\u0A35\u0A38\u0A39\u0A5C\u0A66-\u0A6F\u0A72-\u0A740-9\u20B9]",
     allowed!(),
     "*$"
 );
@@ -71,8 +73,8 @@ pub enum PanjabiTextError {
     /// Characters that are not allowed, each with its position in the text as it was sent, from 1.
     #[error(
         "has {}, expected Gurmukhi (U+0A00 to U+0A7F), spaces, newlines, the dandas U+0964 and U+0965, the joiners \
-         U+200C and U+200D, or . , ? ! - ( ) ' \" : ;",
-        named(.0)
+         U+200C and U+200D, dashes (U+2010 to U+2015), or . , ? ! - ( ) ' \" : ; / % ‘ ’ “ ” …{}",
+        named(.0), needs_figures(.0)
     )]
     NotAllowed(Vec<(char, usize)>),
     /// It has no letter and no digit.
@@ -82,9 +84,11 @@ pub enum PanjabiTextError {
 
 impl PanjabiText {
     /// Checks a text and converts it to NFC. Returns every rule that it breaks. A line may end with CR LF, as browsers
-    /// send it; it ends with LF in the result.
-    pub fn parse(sent: &str) -> Result<Self, Vec<PanjabiTextError>> {
-        let text: String = sent.replace("\r\n", "\n").nfc().collect();
+    /// send it; it ends with LF in the result. Only with `figures`, it may have the digits 0 to 9, which are then converted to
+    /// these, and ₹.
+    pub fn parse(sent: &str, figures: Option<Digits>) -> Result<Self, Vec<PanjabiTextError>> {
+        let converted = |c: char| if figures == Some(Digits::Gurmukhi) { gurmukhi_digit(c) } else { c };
+        let text: String = sent.replace("\r\n", "\n").nfc().map(converted).collect();
         let mut errors = Vec::new();
         match text.chars().count() {
             n if n < *LENGTH.start() => errors.push(PanjabiTextError::TooShort(n)),
@@ -93,12 +97,14 @@ impl PanjabiText {
         }
         let ends_line = |at: usize| sent[at..].starts_with("\r\n");
         let characters = sent.char_indices().zip(1..);
-        let not_allowed = characters.filter(|((at, c), _)| !is_allowed(*c) && !ends_line(*at));
+        let is_figure = |c: char| figures.is_some() && is_figure(c);
+        let not_allowed =
+            characters.filter(|((at, c), _)| !is_allowed(*c) && !is_figure(*c) && !ends_line(*at));
         let not_allowed: Vec<_> = not_allowed.map(|((_, c), position)| (c, position)).collect();
         if !not_allowed.is_empty() {
             errors.push(PanjabiTextError::NotAllowed(not_allowed));
         }
-        if !text.chars().any(is_letter_or_digit) {
+        if !text.chars().any(|c| is_letter_or_digit(c) || is_figure(c)) {
             errors.push(PanjabiTextError::NoLetter);
         }
         if errors.is_empty() { Ok(Self(text)) } else { Err(errors) }
@@ -114,8 +120,25 @@ impl TryFrom<String> for PanjabiText {
     type Error = PanjabiTextError;
 
     fn try_from(text: String) -> Result<Self, PanjabiTextError> {
-        Self::parse(&text).map_err(|errors| errors.into_iter().next().unwrap_or(PanjabiTextError::NoLetter))
+        Self::parse(&text, Some(Digits::Latin))
+            .map_err(|errors| errors.into_iter().next().unwrap_or(PanjabiTextError::NoLetter))
     }
+}
+
+/// Whether a text may have a character only with figures.
+const fn is_figure(c: char) -> bool {
+    c.is_ascii_digit() || c == '₹'
+}
+
+/// What to do about figures among characters that are not allowed.
+fn needs_figures(not_allowed: &[(char, usize)]) -> &'static str {
+    let is_needed = not_allowed.iter().any(|(c, _)| is_figure(*c));
+    if is_needed { "; with the field figures (gurmukhi or latin), also 0 to 9 and ₹" } else { "" }
+}
+
+/// A digit from 0 to 9 in Gurmukhi. Other characters are returned as they are.
+fn gurmukhi_digit(c: char) -> char {
+    c.to_digit(10).and_then(|digit| char::from_u32(u32::from('੦') + digit)).unwrap_or(c)
 }
 
 fn wrong_length(n_chars: usize) -> String {
@@ -164,7 +187,8 @@ fn is_allowed(c: char) -> bool {
 }
 
 fn is_of_panjabi_text(c: char) -> bool {
-    matches!(c, '\u{a00}'..='\u{a7f}') || " \n\u{964}\u{965}\u{200c}\u{200d}.,?!-()'\":;".contains(c)
+    matches!(c, '\u{a00}'..='\u{a7f}' | '\u{2010}'..='\u{2015}')
+        || " \n\u{964}\u{965}\u{200c}\u{200d}.,?!-()'\":;/%‘’“”…".contains(c)
 }
 
 fn is_letter_or_digit(c: char) -> bool {
@@ -178,7 +202,7 @@ mod tests {
     use super::*;
 
     fn parsed(sent: &str) -> Result<String, Vec<PanjabiTextError>> {
-        PanjabiText::parse(sent).map(|text| text.0)
+        PanjabiText::parse(sent, None).map(|text| text.0)
     }
 
     fn codes(sent: &str) -> Vec<&str> {
@@ -203,7 +227,8 @@ mod tests {
             "੧੨",
             "ਕ\nਖ॥",
             "ਕ\u{200d}\u{200c}",
-            "ਕ.,?!-()'\":;",
+            "ਕ.,?!-()'\":;/%",
+            "“ਕ” ‘ਖ’ – — ‐ …",
             "ਕ\u{a00}\u{a7f}",
             "ੳਾ",
             "ੲ ",
@@ -248,7 +273,7 @@ mod tests {
             ("ਕ\u{301}", "has '◌\u{301}' (U+0301) at position 2, "),
             ("ਕਹिਿ", "has '◌ि' (U+093F) at position 3, "),
             ("ਕ 1", "has '1' (U+0031) at position 3, "),
-            ("ਕ–ਖ", "has '–' (U+2013) at position 2, "),
+            ("ਕ₹ਖ", "has '₹' (U+20B9) at position 2, "),
         ] {
             assert_eq!(codes(sent), ["character_not_allowed"], "{sent:?}");
             assert!(words(sent).starts_with(start), "{sent:?}: {}", words(sent));
@@ -258,6 +283,21 @@ mod tests {
             many.starts_with("has '1' (U+0031) at position 2, ") && many.contains("20 and 40 more, "),
             "{many}"
         );
+    }
+
+    #[test]
+    fn a_text_has_figures_only_if_they_are_asked_for() {
+        let with = |sent, figures| PanjabiText::parse(sent, Some(figures)).map(|text| text.0);
+        let date = "15 ਅਗਸਤ 1947, ₹250";
+        assert_eq!(with(date, Digits::Gurmukhi).as_deref(), Ok("੧੫ ਅਗਸਤ ੧੯੪੭, ₹੨੫੦"));
+        assert_eq!(with(date, Digits::Latin).as_deref(), Ok(date));
+        assert_eq!(with("5/6", Digits::Latin).as_deref(), Ok("5/6"));
+        assert!(words(date).ends_with("; with the field figures (gurmukhi or latin), also 0 to 9 and ₹"));
+        assert!(!words("ਕ a").contains("figures"));
+        let not_allowed = PanjabiTextError::NotAllowed(vec![('x', 3)]);
+        assert_eq!(with("1 x", Digits::Latin), Err(vec![not_allowed]));
+        let stored = PanjabiText::parse(date, Some(Digits::Latin)).unwrap();
+        assert_eq!(PanjabiText::try_from(date.to_owned()), Ok(stored));
     }
 
     #[test]
@@ -303,7 +343,8 @@ mod tests {
         for c in ('\0'..='\u{ffff}').chain(['\u{11a00}', '😀', char::MAX]) {
             // The first text is valid if the character is allowed, the second if it is also a letter or digit.
             for sent in [format!("ੳ{c}"), format!("{c}।")] {
-                let passes_in_nfc = parsed(&sent).is_ok_and(|text| text == sent);
+                let parsed = PanjabiText::parse(&sent, Some(Digits::Latin));
+                let passes_in_nfc = parsed.is_ok_and(|text| text.as_str() == sent);
                 assert_eq!(pattern.is_match(&sent), passes_in_nfc, "{sent:?}");
             }
         }

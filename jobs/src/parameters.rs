@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{bounded::Bounded, key_term::KeyTerm, operation::Operation, panjabi_text::PanjabiText};
+use crate::{
+    bounded::Bounded, digits::Digits, key_term::KeyTerm, operation::Operation, panjabi_text::PanjabiText,
+};
 
 /// The number of predictions to return.
 pub type TopK = Bounded<u8, 1, 5>;
@@ -160,29 +162,6 @@ impl Script {
     /// Whether it is Gurmukhi, the usual one.
     pub const fn is_gurmukhi(&self) -> bool {
         matches!(self, Self::Gurmukhi)
-    }
-}
-
-/// The digits of a script. The names are stored in rows: never rename one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Digits {
-    /// 0 to 9.
-    Latin,
-    /// ੦ to ੯.
-    Gurmukhi,
-}
-
-impl Digits {
-    /// The digits of every script.
-    pub const ALL: [Self; 2] = [Self::Latin, Self::Gurmukhi];
-
-    /// The name in requests.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Latin => "latin",
-            Self::Gurmukhi => "gurmukhi",
-        }
     }
 }
 

@@ -62,7 +62,7 @@ def kept(shapes: dict[str, Float64]) -> dict[str, list[Drawn]]:
 def test_glyphs_are_those_of_the_manifest_in_its_order(table: dict[str, glyphs.Glyph]) -> None:
     stored = tomllib.loads((MODELS / "handwriting-pa.toml").read_text("utf-8"))
     assert list(table) == stored["glyphs"]
-    assert len(table) == 91
+    assert len(table) == 111
     assert set(LETTERS + DIGITS + VOWELS + [ALPHABET[-1][1]]) <= set(table)
 
 
@@ -226,9 +226,9 @@ def test_the_arrays_of_the_model(
     kept: dict[str, list[Drawn]], shapes: dict[str, Float64], table: dict[str, glyphs.Glyph]
 ) -> None:
     out = model.arrays(kept, shapes, log=lambda _: None)
-    assert out["base"].shape == (91, glyphs.STROKES, glyphs.POINTS, 2)
-    assert out["style"].shape == (91, basis.STYLE, glyphs.STROKES, 2, basis.MODES)
-    assert out["variation_head"].shape == (91, basis.VARIATION, 4)
+    assert out["base"].shape == (111, glyphs.STROKES, glyphs.POINTS, 2)
+    assert out["style"].shape == (111, basis.STYLE, glyphs.STROKES, 2, basis.MODES)
+    assert out["variation_head"].shape == (111, basis.VARIATION, 4)
     for k, glyph in enumerate(table.values()):
         n = len(glyph.strokes)
         assert out["present"][k].tolist() == [True] * n + [False] * (glyphs.STROKES - n)

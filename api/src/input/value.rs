@@ -4,11 +4,9 @@
 use std::str::FromStr;
 
 use akhar_jobs::{
-    Bounded, Channels, Digits, GroupName, JobId, JobState, KeyTerm, Label, Operation, PanjabiText, Script,
-    StrokeColor,
+    Bounded, Channels, Digits, GroupName, JobId, JobState, KeyTerm, Label, Operation, Script, StrokeColor,
     group::{LABEL_PATTERN, MAX_NAME_CHARACTERS, NAME_PATTERN},
     key_term::{self, KeyTermError},
-    panjabi_text::{LENGTH, PATTERN, PanjabiTextError},
 };
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -148,36 +146,6 @@ impl<const MIN: u16, const MAX: u16> Value for Bounded<f64, MIN, MAX> {
 
     fn parse(text: &str) -> Result<Self, Code> {
         text.parse().ok().and_then(Self::new).ok_or(Code::OutOfRange)
-    }
-}
-
-impl Value for PanjabiText {
-    fn rule() -> Rule {
-        rule(
-            "a string",
-            json!({
-                "type": "string", "minLength": LENGTH.start(), "maxLength": LENGTH.end(), "pattern": PATTERN,
-                "examples": ["ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"],
-            }),
-        )
-    }
-
-    fn parse(text: &str) -> Result<Self, Code> {
-        Self::parse(text).map_err(|errors| errors.first().map_or(Code::NoLetter, code))
-    }
-
-    fn check(name: &str, text: &str) -> Result<Self, Vec<Violation>> {
-        let violation = |error| Violation::new(name, code(&error), format!("{name} {error}"));
-        Self::parse(text).map_err(|errors| errors.into_iter().map(violation).collect())
-    }
-}
-
-const fn code(error: &PanjabiTextError) -> Code {
-    match error {
-        PanjabiTextError::TooShort(_) => Code::TooShort,
-        PanjabiTextError::TooLong(_) => Code::TooLong,
-        PanjabiTextError::NotAllowed(_) => Code::CharacterNotAllowed,
-        PanjabiTextError::NoLetter => Code::NoLetter,
     }
 }
 

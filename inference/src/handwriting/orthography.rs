@@ -74,6 +74,13 @@ impl Glyphs {
     }
 
     fn of(&self, c: char) -> ScaledGlyph {
+        // Dashes of the same lengths.
+        let c = match c {
+            '\u{2010}' | '\u{2011}' => '-',
+            '\u{2012}' => '–',
+            '\u{2015}' => '—',
+            c => c,
+        };
         let known = self.find(c.encode_utf8(&mut [0; 4]));
         known.or_else(|| self.find(NO_CHARACTER)).unwrap_or(ScaledGlyph { glyph: 0, scale: 1.0, at: MIDDLE })
     }

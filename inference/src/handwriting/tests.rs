@@ -287,10 +287,25 @@ fn an_svg_looks_like_the_png() {
     }
 }
 
+/// The characters outside the block that a text may have.
+const OTHERS: &str = " \n।॥.,?!-()'\":;/%‘’“”…‐‑‒–—―₹0123456789\u{200C}\u{200D}";
+
+#[test]
+fn every_character_outside_the_block_has_a_glyph_of_its_own() {
+    let glyphs = glyphs();
+    let of = |text: &str| Text::read(text, &glyphs).glyphs();
+    let unknown = of("x");
+    let drawn = OTHERS.chars().filter(|c| !" \n\u{200C}\u{200D}".contains(*c));
+    for c in drawn {
+        let found = of(&c.to_string());
+        assert!(found.len() == 1 && found != unknown, "{c:?}");
+    }
+}
+
 fn allowed() -> impl Strategy<Value = char> {
     prop_oneof![
         8 => proptest::char::range('\u{0A00}', '\u{0A7F}'),
-        2 => proptest::sample::select(" \n।॥.,?!-()'\":;\u{200C}\u{200D}".chars().collect::<Vec<_>>()),
+        2 => proptest::sample::select(OTHERS.chars().collect::<Vec<_>>()),
     ]
 }
 

@@ -1,8 +1,9 @@
 //! The form of a handwriting request.
 
 use akhar_jobs::{
-    CharSpace, HandwritingParameters, LineSpace, PageLength, PageWidth, PanjabiText, Picture, Queue,
+    CharSpace, Digits, HandwritingParameters, LineSpace, PageLength, PageWidth, PanjabiText, Picture, Queue,
     StrokeColor, StrokeWidth, WordSpace,
+    panjabi_text::{LENGTH, PATTERN, PanjabiTextError},
 };
 use serde_json::json;
 
@@ -11,18 +12,50 @@ use crate::{
         field::{File, field},
         fields::fields,
         form::Form,
+        value::{Rule, Value, rule},
     },
-    problems::Violation,
+    problems::{Code, Violation},
 };
+
+/// A text as it was sent. What it may have depends on `figures`.
+#[derive(Debug)]
+pub(crate) struct SentText(String);
+
+impl Value for SentText {
+    fn rule() -> Rule {
+        let schema = json!({
+            "type": "string", "minLength": LENGTH.start(), "maxLength": LENGTH.end(), "pattern": PATTERN,
+            "examples": ["ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"],
+        });
+        rule("a string", schema)
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
+fn violation(error: &PanjabiTextError) -> Violation {
+    let code = match error {
+        PanjabiTextError::TooShort(_) => Code::TooShort,
+        PanjabiTextError::TooLong(_) => Code::TooLong,
+        PanjabiTextError::NotAllowed(_) => Code::CharacterNotAllowed,
+        PanjabiTextError::NoLetter => Code::NoLetter,
+    };
+    Violation::new("text", code, format!("text {error}"))
+}
 
 fields! {
     /// The fields of a handwriting request. Lengths are in pixels of the picture.
     HandwritingForm {
         /// The text to write. It is converted to Unicode normalization form C (NFC) first. It must then have 2 to 100
         /// Unicode scalar values, at least one of them a Gurmukhi letter or digit. Allowed are the Gurmukhi block,
-        /// spaces, newlines, dandas (U+0964, U+0965), joiners (U+200C, U+200D) and `. , ? ! - ( ) ' " : ;`. The pattern
-        /// matches text in NFC, in which each of the six letters with a dot below is a letter and a nukta.
-        text: PanjabiText = field("text").required(),
+        /// spaces, newlines, dandas (U+0964, U+0965), joiners (U+200C, U+200D), dashes (U+2010 to U+2015) and
+        /// `. , ? ! - ( ) ' " : ; / % ‘ ’ “ ” …`, and with `figures` also 0 to 9 and ₹. The pattern matches text in NFC with
+        /// figures, in which each of the six letters with a dot below is a letter and a nukta.
+        text: SentText = field("text").required(),
+        /// Allows the digits 0 to 9 and ₹ in the text. The digits are written as ੦ to ੯ (`gurmukhi`) or as they are (`latin`).
+        figures: Digits = field("figures"),
         /// The distance from the baseline of one line to the baseline of the next.
         line_space: LineSpace = field("line-space").or("125").wrong("119.5"),
         /// The space between characters.
@@ -50,14 +83,19 @@ impl Form for HandwritingForm {
     const QUEUE: Queue = Queue::Quick;
     type Checked = HandwritingParameters;
 
-    fn check(self, _: &mut Vec<Violation>) -> Option<HandwritingParameters> {
+    fn check(self, violations: &mut Vec<Violation>) -> Option<HandwritingParameters> {
+        let text = self.text.and_then(|sent| {
+            let parsed = PanjabiText::parse(&sent.0, self.figures);
+            // The errors are in the order of the fields.
+            parsed.map_err(|errors| violations.splice(0..0, errors.iter().map(violation)).for_each(drop)).ok()
+        });
         let picture = Picture {
             stroke_color: self.stroke_color?,
             stroke_width: self.stroke_width?,
             with_svg: false, // the route reads the Accept header
         };
         Some(HandwritingParameters {
-            text: self.text?,
+            text: text?,
             line_space: self.line_space?,
             char_space: self.char_space?,
             word_space: self.word_space?,

@@ -17,7 +17,7 @@ fn of<const MIN: u16, const MAX: u16>(number: f64) -> Bounded<f64, MIN, MAX> {
 
 fn plain() -> HandwritingParameters {
     HandwritingParameters {
-        text: PanjabiText::parse("ਸਤਿ").unwrap(),
+        text: PanjabiText::parse("ਸਤਿ", None).unwrap(),
         line_space: of(125.0),
         char_space: of(35.0),
         word_space: of(75.0),
@@ -44,7 +44,7 @@ async fn every_field_sets_its_parameter() {
     let all = json!({"text": "\u{a36}ਾ", "line-space": 120, "char-space": 30.5, "word-space": 100, "page-width": 300,
         "page-length": 950.0, "with-image": true, "stroke-color": "pink", "stroke-width": 8, "seed": u32::MAX});
     let written = HandwritingParameters {
-        text: PanjabiText::parse("\u{a38}\u{a3c}ਾ").unwrap(),
+        text: PanjabiText::parse("\u{a38}\u{a3c}ਾ", None).unwrap(),
         line_space: of(120.0),
         char_space: of(30.5),
         word_space: of(100.0),
@@ -54,6 +54,20 @@ async fn every_field_sets_its_parameter() {
         seed: Some(u32::MAX),
     };
     assert_eq!(read("", &all).await, Ok(written));
+}
+
+#[tokio::test]
+async fn figures_are_written_in_either_script_if_they_are_asked_for() {
+    let text = async |figures: &str| {
+        let form = json!({"text": "15 ਅਗਸਤ", "figures": figures});
+        read("", &form).await.map(|parameters| parameters.text.as_str().to_owned())
+    };
+    assert_eq!(text("gurmukhi").await.as_deref(), Ok("੧੫ ਅਗਸਤ"));
+    assert_eq!(text("latin").await.as_deref(), Ok("15 ਅਗਸਤ"));
+    assert_eq!(
+        text("roman").await,
+        Err((422, json!([["text", "character_not_allowed"], ["figures", "not_a_choice"]])))
+    );
 }
 
 #[tokio::test]
@@ -73,11 +87,11 @@ async fn all_violations_are_reported_together() {
     let wrong = json!({"text": "a", "line-space": 119, "char-space": "35", "word-space": null, "page-width": 951,
         "page-length": [], "with-image": "true", "stroke-color": "Black", "stroke-width": 0.5, "seed": -1, "colour": 1});
     let all = json!([
-        ["colour", "unknown"],
-        ["top-k", "unknown"],
         ["text", "too_short"],
         ["text", "character_not_allowed"],
         ["text", "no_letter"],
+        ["colour", "unknown"],
+        ["top-k", "unknown"],
         ["line-space", "out_of_range"],
         ["char-space", "wrong_type"],
         ["word-space", "wrong_type"],

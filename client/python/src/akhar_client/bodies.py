@@ -177,6 +177,7 @@ class ProgressData(TypedDict):
 class HandwritingFields(TypedDict, total=False):
     """The fields of a handwriting request beside its text. Lengths are in pixels."""
 
+    figures: Literal["gurmukhi", "latin"]
     line_space: float
     char_space: float
     word_space: float

@@ -45,7 +45,7 @@ async fn the_strokes_of_a_seed_are_the_same_on_every_machine() {
     }
     assert_eq!(
         hex::encode(hash.finalize()),
-        "9dcfe99f29d9367151525921d22f242d20de8a0cda67f47f8ed63de5c56e951c"
+        "4b2cb84c6cb2eae8484f243042d28bd451de77f2fa515c42458d96036b36eff1"
     );
 }
 

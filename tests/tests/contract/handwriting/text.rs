@@ -81,11 +81,10 @@ async fn the_first_character_that_is_not_allowed_is_named_with_its_position() {
         ("ਕ\u{200b}ਖ", "\\u{200b}", "U+200B", 2),
         ("ਕ\u{a0}ਖ", "\\u{a0}", "U+00A0", 2),
         ("\u{feff}ਕਖ", "\\u{feff}", "U+FEFF", 1),
-        ("ਕ—ਖ", "—", "U+2014", 2),
-        ("ਕ…", "…", "U+2026", 2),
+        ("ਕ₹", "₹", "U+20B9", 2),
         ("ਕक", "क", "U+0915", 2),
         ("ਕ٣", "٣", "U+0663", 2),
-        ("ਕ/ਖ", "/", "U+002F", 2),
+        ("ਕ+ਖ", "+", "U+002B", 2),
     ] {
         let details = refused(&stack, text, ["character_not_allowed"]).await;
         for part in [format!("'{character}'"), code_point.to_owned(), format!("position {position},")] {
@@ -93,6 +92,23 @@ async fn the_first_character_that_is_not_allowed_is_named_with_its_position() {
         }
     }
     refused(&stack, "Sat Sri Akal", ["character_not_allowed", "no_letter"]).await;
+}
+
+#[tokio::test]
+async fn what_the_service_writes_can_be_written_by_hand() {
+    let stack = Stack::start().await;
+    let text = "“15 ਅਗਸਤ 1947” – ਸਮਾਂ 5:30, ₹1,00,000…";
+    let details = refused(&stack, text, ["character_not_allowed"]).await;
+    assert!(details.contains("with the field figures (gurmukhi or latin)"), "{details}");
+    let strokes = async |text: &str, figures: &str| {
+        let body = json!({"text": text, "figures": figures, "seed": 7});
+        send(write(&stack, &body)).await.strokes()
+    };
+    let gurmukhi = strokes(text, "gurmukhi").await;
+    assert_eq!(gurmukhi, strokes("“੧੫ ਅਗਸਤ ੧੯੪੭” – ਸਮਾਂ ੫:੩੦, ₹੧,੦੦,੦੦੦…", "latin").await);
+    assert_ne!(gurmukhi, strokes(text, "latin").await);
+    let typographic = json!({"text": "‘ਕ’ — 50%", "figures": "latin"});
+    send(write(&stack, &typographic)).await.strokes();
 }
 
 #[tokio::test]
