@@ -59,6 +59,10 @@ pub struct SpeechParameters {
     /// Whether to translate the text into the other language.
     #[serde(default)]
     pub with_translation: bool,
+    /// The only language that a translation may be in: the text of a recording in this language is its own translation. Not
+    /// written if absent, like `detect_language`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub translate_into: Option<Language>,
     /// Whether to return the segments with their times.
     pub with_timestamps: bool,
     /// Whether to return the words with their times. Not written if false, for the same reason.

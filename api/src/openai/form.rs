@@ -203,6 +203,7 @@ impl Form for AudioTranscriptionForm {
             lang: language,
             detect_language: known.is_none(),
             with_translation: self.with_translation?,
+            translate_into: None,
             with_timestamps: format.has_segments(),
             with_words: granularities.contains(&Granularity::Word) || with_logprobs || format.is_subtitles(),
             with_confidence: format == Format::VerboseJson || with_logprobs,
@@ -212,8 +213,7 @@ impl Form for AudioTranscriptionForm {
             channels: self.channels.unwrap_or(default_channels),
             keyterms: keyterms.take(MAX_TERMS).collect(),
         };
-        let is_translation = false;
-        let view = View { speech, is_translation, format, granularities, with_logprobs, remarks };
+        let view = View { speech, format, granularities, with_logprobs, remarks };
         Some((view, self.stream?))
     }
 
@@ -224,7 +224,7 @@ impl Form for AudioTranscriptionForm {
 
 impl Form for AudioTranslationForm {
     const FILE: Option<File> =
-        Some(recording("A recording in Panjabi, by default at most 25 × 1024² bytes."));
+        Some(recording("A recording in Panjabi or English, by default at most 25 × 1024² bytes."));
     const QUEUE: Queue = Queue::Speech;
     type Checked = View;
 
@@ -233,12 +233,13 @@ impl Form for AudioTranslationForm {
         let TranslationFormat(format) = self.response_format?;
         let speech = SpeechParameters {
             lang: Language::Panjabi,
-            detect_language: false,
+            detect_language: true,
             with_translation: true,
+            translate_into: Some(Language::English),
             with_timestamps: format.has_segments(),
             with_words: false,
             with_confidence: format == Format::VerboseJson,
-            written: None,
+            written: Some(Digits::Latin),
             script: Script::Gurmukhi,
             subtitles: SubtitleSize::default(),
             channels: Channels::Mixed,
@@ -247,7 +248,7 @@ impl Form for AudioTranslationForm {
         let remarks =
             remarks([("prompt", self.prompt.is_some()), ("temperature", is_positive(self.temperature))]);
         let granularities = vec![Granularity::Segment];
-        Some(View { speech, is_translation: true, format, granularities, with_logprobs: false, remarks })
+        Some(View { speech, format, granularities, with_logprobs: false, remarks })
     }
 
     fn example() -> Option<serde_json::Value> {

@@ -27,8 +27,6 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct View {
     pub(super) speech: SpeechParameters,
-    /// Whether the translation stands in place of the text, and not beside it.
-    pub(super) is_translation: bool,
     pub(super) format: Format,
     pub(super) granularities: Vec<Granularity>,
     /// Whether the words are shown with the probabilities that they are right.
@@ -54,7 +52,7 @@ impl View {
     /// arrived.
     pub(super) fn render(self, job: Job, total: Duration) -> Result<Response, Problem> {
         let timing = job.timing;
-        let mut transcription = transcription(job, self.is_translation)?;
+        let mut transcription = transcription(job, self.speech.translate_into.is_some())?;
         transcription.warnings.general.extend(self.remarks.iter().cloned());
         let warnings = transcription.warnings.clone();
         let response = with_warnings(self.body(transcription), &warnings);
@@ -91,9 +89,9 @@ impl View {
     }
 
     fn verbose(&self, transcription: Transcription) -> VerboseAudioTextBody {
-        let lang = transcription.language.unwrap_or(self.speech.lang);
-        let task = if self.is_translation { "translate" } else { "transcribe" };
-        let language = if self.is_translation { lang.other() } else { lang };
+        let SpeechParameters { lang, translate_into, .. } = self.speech;
+        let task = if translate_into.is_some() { "translate" } else { "transcribe" };
+        let language = translate_into.or(transcription.language).unwrap_or(lang);
         let segments = self.granularities.contains(&Granularity::Segment).then(|| {
             let segment = |(id, s): (usize, Segment)| AudioSegmentBody {
                 id,

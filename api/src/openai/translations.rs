@@ -25,7 +25,8 @@ pub(crate) struct Document;
     path = "/v1/audio/translations",
     operation_id = "create-translation",
     summary = "Translate a recording in Panjabi into English, as OpenAI's audio API does",
-    description = "For programs that use OpenAI's API, as `/v1/audio/transcriptions`.",
+    description = "For programs that use OpenAI's API, as `/v1/audio/transcriptions`. The language is detected, and the text of \
+                   a recording in English is returned as it is.",
     responses((status = 200, description = "The translation.", content(
         (AudioResultBody = "application/json", example = json!({
             "text": "Hello", "usage": {"type": "duration", "seconds": 1.5}})),

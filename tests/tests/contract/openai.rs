@@ -226,6 +226,26 @@ async fn every_unusable_option_is_refused_by_name() {
 }
 
 #[tokio::test]
+async fn the_translation_of_english_is_its_text() {
+    let stack = Stack::start().await;
+    let form = |model| {
+        Form::upload_and(&fixture("en-weather.wav"), "model", model).text("response_format", "verbose_json")
+    };
+    let expected = send(request(&stack, TRANSCRIPTIONS, &form("whisper-1"))).await.json();
+    for model in ["whisper-1", "speech-pa"] {
+        let answer = send(request(&stack, TRANSLATIONS, &form(model))).await;
+        assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.body));
+        let found = answer.json();
+        assert_eq!((&found["task"], &found["language"]), (&json!("translate"), &json!("english")));
+        assert_eq!(
+            (&found["text"], &found["segments"]),
+            (&expected["text"], &expected["segments"]),
+            "{model}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_language_can_be_a_tag_or_a_name_and_those_that_are_possible_are_a_list() {
     let stack = Stack::start().await;
     let language_of = async |file: &str, fields: &[(&str, &str)]| {

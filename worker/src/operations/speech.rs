@@ -276,7 +276,9 @@ impl SpeechOperation {
         let confidence = model.and_then(|c| evidence.probability(&c));
         let mut translations: Option<Vec<String>> = None;
         let mut took = Duration::ZERO;
-        if parameters.with_translation {
+        if parameters.translate_into == Some(parameters.lang) {
+            translations = Some(said.iter().map(|segment| segment.text.clone()).collect());
+        } else if parameters.with_translation {
             let sources = utterances.iter().map(|utterance| utterance.source.clone()).collect();
             let step = || goes_on(progress);
             let (found, spent) =

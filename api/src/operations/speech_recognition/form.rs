@@ -132,6 +132,7 @@ impl Form for SpeechForm {
             lang,
             detect_language,
             with_translation: self.with_translation?,
+            translate_into: None,
             with_timestamps: self.with_timestamps?,
             with_words: self.with_words?,
             with_confidence: self.with_confidence?,
