@@ -16,7 +16,7 @@ use akhar_inference::{
     Confidence, KeyTerms, Registry,
     speech::{Evidence, Joiner, Segmenter, TimedText, Transcript, divided, segments, text, unlikely_parts},
 };
-use akhar_jobs::{self as jobs, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing};
+use akhar_jobs::{self as jobs, Digits, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing};
 use futures::future::try_join_all;
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -34,7 +34,7 @@ use super::{
     timing::micros,
     translation::Translators,
     utterance::{Recognised, utterances},
-    written::{Punctuation, Writer},
+    written::{Punctuation, Writer, form},
 };
 use crate::{
     decode::{
@@ -286,7 +286,12 @@ impl SpeechOperation {
             let is_low = |n: usize| found.get(n).is_some_and(|translation| translation.is_low);
             let unlikely = unlikely_parts(&said, |n, _| is_low(n));
             probably_wrong.extend(self::probably_wrong(TextKind::Translation, unlikely));
-            translations = Some(found.into_iter().map(|t| t.text).collect());
+            let language = parameters.lang.other();
+            // Gurmukhi digits are for Panjabi.
+            let of = |digits| if language == Language::English { Digits::Latin } else { digits };
+            let form = parameters.written.and_then(|digits| form(language, of(digits)));
+            let written = |text: String| if let Some(form) = form { form.text(&text) } else { text };
+            translations = Some(found.into_iter().map(|t| written(t.text)).collect());
             took = spent;
         }
         let texts = said.iter().map(|s| &s.text).chain(translations.iter().flatten());

@@ -52,18 +52,18 @@ impl Punctuation {
 
     /// Writes a recording of an account. The models of English write marks themselves.
     pub(super) fn writer(&self, requester: Requester, language: Language, digits: Digits) -> Option<Writer> {
-        let digits = match digits {
-            Digits::Latin => speech::Digits::Latin,
-            Digits::Gurmukhi => speech::Digits::Gurmukhi,
-        };
         let tagger = (language == Language::Panjabi).then(|| self.0.clone());
-        Some(Writer {
-            form: WrittenForm::new(language.code(), digits)?,
-            tagger,
-            requester,
-            marks: Vec::new(),
-        })
+        Some(Writer { form: form(language, digits)?, tagger, requester, marks: Vec::new() })
     }
+}
+
+/// How the numbers of texts in a language are written.
+pub(super) fn form(language: Language, digits: Digits) -> Option<WrittenForm> {
+    let digits = match digits {
+        Digits::Latin => speech::Digits::Latin,
+        Digits::Gurmukhi => speech::Digits::Gurmukhi,
+    };
+    WrittenForm::new(language.code(), digits)
 }
 
 fn engine(runtime: &Runtime, manifest: &Manifest, config: &Config) -> Result<Engine<Tagger>, WorkerError> {

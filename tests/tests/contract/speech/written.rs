@@ -34,13 +34,16 @@ async fn numbers_are_in_figures_on_request_and_all_else_stays() {
     let [price, train] = texts(&written["timestamps"])[..] else { panic!("two sentences: {written}") };
     assert!(price.contains(" ₹250") && train.contains(" 5:15 ਵਜੇ"), "{written}");
     assert_eq!(times(&written["timestamps"]), times(&spoken["timestamps"]));
-    let translation = written["translation"].as_str().expect("a text");
-    assert!(translation.contains("two hundred and fifty"), "the translator gets words: {translation}");
+    let [translation, plain_translation] =
+        [&written, &spoken].map(|body| body["translation"].as_str().expect("a text"));
+    assert!(plain_translation.contains("two hundred and fifty rupees"), "{plain_translation}");
+    assert!(translation.contains("₹250") && translation.contains("5:15"), "{translation}");
 
     let gurmukhi = plain.text("format", "written").text("digits", "gurmukhi");
     let gurmukhi = transcribe(&stack, &gurmukhi).await;
     let [price, train] = texts(&gurmukhi["timestamps"])[..] else { panic!("two sentences: {gurmukhi}") };
     assert!(price.contains(" ₹੨੫੦") && train.contains(" ੫:੧੫ ਵਜੇ"), "{gurmukhi}");
+    assert_eq!(gurmukhi["translation"], translation, "English has Latin digits");
 }
 
 #[tokio::test]
