@@ -126,6 +126,7 @@ fn translator(runtime: &Runtime, n_threads: usize, is_greedy: bool) -> Translato
     generation.max_new_tokens = LIMIT;
     if is_greedy {
         generation.num_beams = 1;
+        generation.reverse_weight = 0.0; // there is nothing to choose from
     }
     Translator::load(runtime, &manifest, n_threads).expect("the model")
 }

@@ -31,7 +31,8 @@ pub struct Decoding {
 /// `intercept + acoustic * a + language * l`. Of a CTC model, `a` is the mean probability that it gives the letters, and
 /// `l` the mean log-probability (natural logarithm) that the language model gives letters and spaces. Of Moonshine with
 /// an aligner, `a` is the mean log-probability that the aligner gives the letters, and `l` that of Moonshine's tokens. Of a
-/// translator, `a` is 0, and `l` is the mean log-probability of the translation's tokens.
+/// translator, `a` is the mean log-probability of the source's tokens given the translation (0 without a `reverse_weight`), and
+/// `l` that of the translation's tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confidence {

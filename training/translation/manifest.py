@@ -4,7 +4,13 @@ import tomllib
 from pathlib import Path
 
 MODEL = "translation-pa-en"
-FILES = {"encoder": "encoder.onnx", "decoder": "decoder.onnx", "tokenizer": "tokenizer.json", "names": "names.tsv"}
+FILES = {
+    "encoder": "encoder.onnx",
+    "decoder": "decoder.onnx",
+    "tokenizer": "tokenizer.json",
+    "names": "names.tsv",
+    "words": "words.fst",
+}
 SHIPPED = tomllib.loads((Path(__file__).parents[2] / f"models/{MODEL}.toml").read_text())
 GENERATION = SHIPPED["generation"]
 CONFIDENCE = SHIPPED["confidence"]

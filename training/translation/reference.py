@@ -14,21 +14,26 @@ from .peer import of_optimum
 from .tokeniser import EOS, LANGUAGES, PAD
 from .weights import tokeniser
 
+Masked = tuple[str, dict[str, str]]
+"""A text with placeholders, and what they stand for."""
+
 
 class Rules:
     """The program's rules of what a translation may continue with, for a `tokenizer.json`."""
 
     def __init__(self, path: Path) -> None:
         self.stream = Stream("text")
-        reply, _ = self.stream.ask({"step": "tokenizer", "path": str(path.resolve()), "eos_token_id": EOS})
+        words = path.with_name(f"{manifest.MODEL}.{manifest.FILES['words']}")
+        files = {"path": str(path.resolve()), "words": str(words.resolve()) if words.exists() else None}
+        reply, _ = self.stream.ask({"step": "tokenizer", **files, "eos_token_id": EOS})
         self.active: bool = reply["has_placeholders"]
 
 
 class Copies(LogitsProcessor):
-    """The rules for a batch of texts; `required` are the placeholders of each."""
+    """The rules for a batch of texts; `masked` are the texts with placeholders, and what these stand for."""
 
-    def __init__(self, rules: Rules, required: Sequence[Sequence[str]], target: str, beams: int) -> None:
-        self.rules, self.required, self.target, self.beams = rules, required, target, beams
+    def __init__(self, rules: Rules, masked: Sequence[Masked], target: str, beams: int) -> None:
+        self.rules, self.masked, self.target, self.beams = rules, masked, target, beams
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
         """The scores with minus infinity where a token may not follow."""
@@ -36,8 +41,8 @@ class Copies(LogitsProcessor):
             return scores
         rows = []
         for row, (tokens, score) in enumerate(zip(input_ids.tolist(), scores.numpy(), strict=True)):
-            required = list(self.required[row // self.beams])
-            request = {"step": "constrain", "tokens": tokens, "required": required, "to": self.target}
+            text, values = self.masked[row // self.beams]
+            request = {"step": "constrain", "tokens": tokens, "text": text, "required": list(values), "to": self.target}
             rows.append(self.rules.stream.ask(request, score)[1])
         return torch.from_numpy(np.stack(rows))
 
@@ -53,7 +58,7 @@ class Reference:
         self.lexicon = placeholders.Lexicon([(en, pa, way) for en, pa, way in rows])
         self.languages = {key: self.tokeniser.token_to_id(name) for key, name in LANGUAGES.items()}
 
-    def masked(self, text: str, language: str) -> tuple[str, dict[str, str]]:
+    def masked(self, text: str, language: str) -> Masked:
         """The text with placeholders, if the model has them, and what they stand for; `language` is "pa" or "en"."""
         return placeholders.mask(text, language, self.lexicon, in_words=True) if self.rules.active else (text, {})
 
@@ -72,15 +77,15 @@ class Reference:
         target: str,
         beam: int = manifest.BEAM,
         limit: int = manifest.MAX_TOKENS,
-        required: Sequence[Sequence[str]] | None = None,
+        masked: Sequence[Masked] = (),
     ) -> list[list[int]]:
         """The translation of each source: ids from `</s> <target>` to the last `</s>`, at most `limit` after the first.
 
-        `beam` is the width of the search; 1 is greedy. `required` are the placeholders of each source. Of the
+        `beam` is the width of the search; 1 is greedy. `masked` are the texts, if they have placeholders. Of the
         sequences that a beam search finds, it is the one from which the source follows best (`reverse`).
         """
         ids = padded(sources)
-        rules = [Copies(self.rules, required or [[]] * len(sources), target, beam)] if self.rules.active else []
+        rules = [Copies(self.rules, masked, target, beam)] if self.rules.active else []
         given = self.net.generate(
             input_ids=ids,
             attention_mask=(ids != PAD).long(),

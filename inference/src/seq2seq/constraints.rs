@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{placeholders, term_bias::TermBias, tokens::Tokens};
+use super::{
+    placeholders,
+    term_bias::TermBias,
+    tokens::Tokens,
+    words::{Place, SourceWords},
+};
 use crate::numbers::Language;
 
 /// How often a token may stand in a row.
@@ -46,8 +51,13 @@ impl Constraints {
         Some(constraints)
     }
 
-    /// The rules for the translation of one text.
-    pub(super) fn copies(&self, required: &[char], to: Option<Language>) -> Copies {
+    /// The rules for the translation of one text. `words` are those that it may consist of; any without them.
+    pub(super) fn copies(
+        &self,
+        required: &[char],
+        to: Option<Language>,
+        words: Option<SourceWords>,
+    ) -> Copies {
         let (required, other): (Vec<_>, Vec<_>) =
             self.placeholders.iter().copied().partition(|(c, _)| required.contains(c));
         let other_script = match to {
@@ -61,6 +71,7 @@ impl Constraints {
             never: other.chain(self.never.iter().chain(other_script).copied()).collect(),
             longest_run: Some(LONGEST_RUN),
             terms: None,
+            words,
         }
     }
 }
@@ -76,6 +87,8 @@ pub(super) struct Copies {
     longest_run: Option<usize>,
     /// Terms that are preferred.
     terms: Option<Arc<TermBias>>,
+    /// The words that it may consist of.
+    words: Option<SourceWords>,
 }
 
 impl Copies {
@@ -84,7 +97,19 @@ impl Copies {
         Self { terms: Some(terms), ..Self::default() }
     }
 
-    /// Sets the scores of tokens that may not follow `tokens` to minus infinity.
+    /// The rules for a text whose translation consists of words.
+    #[cfg(test)]
+    pub(super) fn among(words: SourceWords) -> Self {
+        Self { words: Some(words), ..Self::default() }
+    }
+
+    /// Where in the words a translation of these tokens is.
+    pub(super) fn place(&self, tokens: &[i64]) -> Option<(&SourceWords, Place)> {
+        self.words.as_ref().map(|words| (words, words.place(tokens)))
+    }
+
+    /// Sets the scores of tokens that may not follow `tokens` to minus infinity, but for those that [`Self::place`] does not
+    /// allow: a search asks about these when it would take them, since there are too many to ask about each.
     ///
     /// While a placeholder is missing, the text cannot end; where its end is likeliest, a missing placeholder follows.
     pub(super) fn apply(&self, scores: &mut [f32], tokens: &[i64], eos_token_id: i64) {
@@ -138,8 +163,12 @@ mod tests {
 
     fn applied(scores: [f32; 6], tokens: &[i64]) -> Vec<f32> {
         // 0 ends a text, 1 and 2 are a placeholder, 3 and 4 another one, 5 is a word that is not allowed.
-        let copies =
-            Copies { required: vec![[1, 2], [3, 4]], never: vec![5], longest_run: Some(2), terms: None };
+        let copies = Copies {
+            required: vec![[1, 2], [3, 4]],
+            never: vec![5],
+            longest_run: Some(2),
+            ..Copies::default()
+        };
         let mut scores = scores.to_vec();
         copies.apply(&mut scores, tokens, 0);
         scores

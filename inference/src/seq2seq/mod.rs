@@ -10,10 +10,12 @@ mod repetition;
 mod reverse;
 mod search;
 mod sentences;
+mod spelling;
 mod stream;
 mod term_bias;
 mod tokens;
 mod translator;
+mod words;
 
 #[cfg(test)]
 mod golden_tests;

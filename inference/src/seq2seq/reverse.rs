@@ -18,7 +18,7 @@ pub(super) fn chosen(
     weight: f64,
     [start, pad]: [i64; 2],
 ) -> Result<Sequence, RuntimeError> {
-    let Some((_, tokens)) = source.split_last().filter(|(_, tokens)| found.len() > 1 && !tokens.is_empty())
+    let Some((_, tokens)) = source.split_last().filter(|(_, tokens)| !found.is_empty() && !tokens.is_empty())
     else {
         return Ok(first(found));
     };
@@ -30,7 +30,8 @@ pub(super) fn chosen(
     let n_tokens = count(tokens.len());
     let total = |(sequence, steps): (Sequence, &[&[f32]])| {
         let reverse: f64 = steps.iter().zip(source).skip(1).map(|(step, token)| log_prob(step, *token)).sum();
-        (sequence.score + weight * reverse / n_tokens, sequence)
+        let reverse = reverse / n_tokens;
+        (sequence.score + weight * reverse, Sequence { reverse, ..sequence })
     };
     let totals = found.into_iter().zip(steps.chunks_exact(given.len())).map(total);
     Ok(totals.max_by(|a, b| a.0.total_cmp(&b.0)).map_or_else(Sequence::default, |(_, sequence)| sequence))

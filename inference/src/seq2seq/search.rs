@@ -9,6 +9,7 @@ use super::{
     constraints::{Copies, forbid},
     term_bias::TermBias,
     tokens::Tokens,
+    words::{Place, SourceWords},
 };
 use crate::{
     cast::count,
@@ -70,6 +71,8 @@ pub(crate) struct Sequence {
     pub(crate) log_prob: f64,
     /// By which sequences are ranked: the sum, divided by a power of the length.
     pub(super) score: f64,
+    /// The mean log-probability of the source's tokens, given the sequence; 0 until [`super::reverse`] has measured it.
+    pub(super) reverse: f64,
 }
 
 impl Sequence {
@@ -94,6 +97,15 @@ struct Next<'a> {
     scores: &'a [f32],
     /// A token's log-probability is its score less this.
     log_total: f64,
+    /// The words that the beam may consist of, and where in them it is; none where the token is forced.
+    words: Option<(&'a SourceWords, Place)>,
+}
+
+impl Next<'_> {
+    /// Whether the words allow a token here.
+    fn allows(&self, token: i64) -> bool {
+        self.words.as_ref().is_none_or(|(words, place)| words.allow(place, token))
+    }
 }
 
 /// The search for one source.
@@ -198,7 +210,7 @@ impl GenerationConfig {
     }
 
     /// What may follow a beam, by its logits.
-    fn next<'a>(&self, logits: &'a mut [f32], beam: &Beam, copies: &Copies) -> Next<'a> {
+    fn next<'a>(&self, logits: &'a mut [f32], beam: &Beam, copies: &'a Copies) -> Next<'a> {
         let mut log_total = log_total(logits);
         let n_tokens = beam.tokens.len();
         forbid(logits, &repeats(&beam.tokens, self.no_repeat_ngram_size));
@@ -207,6 +219,7 @@ impl GenerationConfig {
             Some(first) if n_tokens == 1 => Some(first),
             _ => self.forced_eos_token_id.filter(|_| n_tokens == self.max_new_tokens),
         };
+        let words = if forced.is_some() { None } else { copies.place(&beam.tokens) };
         if let Some(forced) = forced.and_then(|f| usize::try_from(f).ok()) {
             logits.fill(f32::NEG_INFINITY);
             logits.iter_mut().skip(forced).take(1).for_each(|score| *score = 0.0);
@@ -217,7 +230,7 @@ impl GenerationConfig {
         if self.renormalize_logits {
             log_total = self::log_total(logits).max(f64::MIN);
         }
-        Next { scores: logits, log_total }
+        Next { scores: logits, log_total, words }
     }
 
     fn ranked(&self, log_prob: f64, n_tokens: usize) -> f64 {
@@ -226,29 +239,39 @@ impl GenerationConfig {
 }
 
 impl Source<'_> {
+    /// The best continuations of all beams, the likeliest first: their log-probabilities, the index of the beam, and the
+    /// token. If no token that the words allow may follow any beam, others do.
+    fn candidates(&self, next: &[Next], n_candidates: usize) -> Vec<(f64, usize, i64)> {
+        let among = |only_words: bool| {
+            let mut candidates: Vec<(f64, usize, i64)> = Vec::with_capacity(n_candidates + 1);
+            for (parent, (beam, next)) in self.beams.iter().zip(next).enumerate() {
+                let before = beam.log_prob - next.log_total;
+                // What a score must exceed.
+                let least_of = |candidates: &[(f64, usize, i64)]| {
+                    candidates.get(n_candidates - 1).map_or(f64::NEG_INFINITY, |(worst, ..)| worst - before)
+                };
+                let mut least = least_of(&candidates);
+                for (score, token) in next.scores.iter().zip(0i64..) {
+                    let score = f64::from(*score);
+                    if score > least && (!only_words || next.allows(token)) {
+                        let log_prob = before + score;
+                        let rank = candidates.partition_point(|(better, ..)| *better >= log_prob);
+                        candidates.insert(rank, (log_prob, parent, token));
+                        candidates.truncate(n_candidates);
+                        least = least_of(&candidates);
+                    }
+                }
+            }
+            candidates
+        };
+        Some(among(true)).filter(|candidates| !candidates.is_empty()).unwrap_or_else(|| among(false))
+    }
+
     /// Keeps the best continuations. Returns, for each, the index of the beam that it continues. The last
     /// allowed token finishes all sequences.
     fn extend(&mut self, next: &[Next], n_tokens: usize, config: &GenerationConfig) -> Vec<usize> {
         let n_candidates = if config.num_beams == 1 { 1 } else { 2 * config.num_beams };
-        let mut candidates: Vec<(f64, usize, i64)> = Vec::with_capacity(n_candidates + 1);
-        for (parent, (beam, next)) in self.beams.iter().zip(next).enumerate() {
-            let before = beam.log_prob - next.log_total;
-            // What a score must exceed.
-            let least_of = |candidates: &[(f64, usize, i64)]| {
-                candidates.get(n_candidates - 1).map_or(f64::NEG_INFINITY, |(worst, ..)| worst - before)
-            };
-            let mut least = least_of(&candidates);
-            for (score, token) in next.scores.iter().zip(0i64..) {
-                let score = f64::from(*score);
-                if score > least {
-                    let log_prob = before + score;
-                    let rank = candidates.partition_point(|(better, ..)| *better >= log_prob);
-                    candidates.insert(rank, (log_prob, parent, token));
-                    candidates.truncate(n_candidates);
-                    least = least_of(&candidates);
-                }
-            }
-        }
+        let candidates = self.candidates(next, n_candidates);
         let mut beams = Vec::with_capacity(config.num_beams);
         let mut parents = Vec::with_capacity(config.num_beams);
         for (rank, (log_prob, parent, token)) in candidates.into_iter().enumerate() {
@@ -286,6 +309,7 @@ impl Source<'_> {
             tokens: tokens[1..].to_vec(),
             log_prob,
             score,
+            reverse: 0.0,
         };
         self.finished.into_iter().map(sequence).collect()
     }
@@ -395,6 +419,21 @@ mod tests {
         };
         assert_eq!(best(1, 1), [[1, 0]]);
         assert_eq!(best(2, 3), [[2, 0], [2, 0]]);
+    }
+
+    #[test]
+    fn where_no_word_can_be_finished_another_is_taken() {
+        let texts = [" ", "a", "b"];
+        let table = [[0.1, 0.6, 0.3], [0.2, 0.3, 0.5], [0.9, 0.05, 0.05]];
+        let found = |list: &[(&str, u64)]| {
+            let copies = [Copies::among(SourceWords::test(list, &texts, ""))];
+            let found = constrained(&mut Table(table.to_vec(), 0), &copies, &config(2)).unwrap();
+            found.into_iter().map(|found| first(found).tokens).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&[("ab", 0), ("b", 0)]), [[1, 2, 0]]);
+        assert_eq!(found(&[("a", 0), ("b", 0)]), [vec![1, 0]]);
+        assert_eq!(found(&[("ac", 0)]).len(), 1);
+        assert!(!found(&[("ac", 0)])[0].is_empty());
     }
 
     #[test]

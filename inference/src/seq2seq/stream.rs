@@ -4,17 +4,19 @@
 use std::{
     fs,
     io::{self, BufRead, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::{
-    constraints::Constraints,
+    constraints::{Constraints, Copies, forbid},
     indictrans,
     placeholders::{Item, Kind, Lexicon, Masked, items, mask},
     tokens::Tokens,
+    words::{COMMON, Words},
 };
 use crate::{
     numbers::{self, Language},
@@ -41,11 +43,14 @@ enum Request {
     Prepare { text: String, language: String, with_marks: bool },
     /// Makes a text of what `IndicTrans2` has written, without marks.
     Finish { text: String, language: String },
-    /// Reads a `tokenizer.json`, for the requests `Constrain`.
-    Tokenizer { path: PathBuf, eos_token_id: i64 },
+    /// Writes the file of the words that translations may have. `rows` are words in the order of their bytes; a tab behind a
+    /// word says that it is common in the training texts.
+    Words { rows: String, path: PathBuf },
+    /// Reads a `tokenizer.json`, and the file of `Words` if there is one, for the requests `Constrain`.
+    Tokenizer { path: PathBuf, words: Option<PathBuf>, eos_token_id: i64 },
     /// Scores of all tokens become those of the ones that may follow `tokens`; minus infinity for the others. `required`
-    /// are the placeholders of the source.
-    Constrain { tokens: Vec<i64>, required: Vec<char>, to: String },
+    /// are the placeholders of the source, which is `text` with them.
+    Constrain { tokens: Vec<i64>, text: String, required: Vec<char>, to: String },
 }
 
 /// A reply; its fields are those of the request's step.
@@ -67,6 +72,7 @@ type Found = (usize, usize, Kind, String);
 struct Prepared {
     lexicon: Lexicon,
     constraints: Option<Constraints>,
+    words: Option<Arc<Words>>,
     eos_token_id: i64,
 }
 
@@ -104,16 +110,29 @@ impl Prepared {
             Request::Finish { text, language } => {
                 Reply::Text { text: indictrans::finish(&text, known(&language)?, &[]) }
             }
-            Request::Tokenizer { path, eos_token_id } => {
-                let bytes = fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-                self.constraints = Constraints::of(&Tokens::parse(&bytes)?, eos_token_id);
+            Request::Words { rows, path } => {
+                let in_order = |e: fst::Error| format!("the words: {e}");
+                let values =
+                    rows.lines().map(|row| row.strip_suffix('\t').map_or((row, 0), |word| (word, COMMON)));
+                let list = fst::Map::from_iter(values).map_err(in_order)?;
+                fs::write(&path, list.as_fst().as_bytes()).map_err(|e| unusable(&path, &e))?;
+                Reply::Done {}
+            }
+            Request::Tokenizer { path, words, eos_token_id } => {
+                let read = |path: &PathBuf| fs::read(path).map_err(|e| unusable(path, &e));
+                let tokens = Tokens::parse(&read(&path)?)?;
+                let words = words.map(|path| Words::new(read(&path)?, &tokens)).transpose()?;
+                self.words = words.map(Arc::new);
+                self.constraints = Constraints::of(&tokens, eos_token_id);
                 self.eos_token_id = eos_token_id;
                 Reply::Tokenizer { has_placeholders: self.constraints.is_some() }
             }
-            Request::Constrain { tokens, required, to } => {
+            Request::Constrain { tokens, text, required, to } => {
                 let constraints =
                     self.constraints.as_ref().ok_or("there is no tokenizer with placeholders")?;
-                return Ok((Reply::Done {}, self.constrained(constraints, scores, &tokens, &required, &to)));
+                let words = self.words.as_ref().map(|words| words.of(&text));
+                let copies = constraints.copies(&required, Language::of(&to), words);
+                return Ok((Reply::Done {}, self.constrained(&copies, scores, &tokens)));
             }
         };
         Ok((reply, Vec::new()))
@@ -131,18 +150,20 @@ impl Prepared {
         Ok(Reply::Masked { text: masked.text, values: masked.values, items })
     }
 
-    fn constrained(
-        &self,
-        constraints: &Constraints,
-        scores: &[f32],
-        tokens: &[i64],
-        required: &[char],
-        to: &str,
-    ) -> Vec<f32> {
+    fn constrained(&self, copies: &Copies, scores: &[f32], tokens: &[i64]) -> Vec<f32> {
         let mut scores = scores.to_vec();
-        constraints.copies(required, Language::of(to)).apply(&mut scores, tokens, self.eos_token_id);
+        copies.apply(&mut scores, tokens, self.eos_token_id);
+        if let Some((words, place)) = copies.place(tokens) {
+            let refused: Vec<i64> =
+                (0..).take(scores.len()).filter(|token| !words.allow(&place, *token)).collect();
+            forbid(&mut scores, &refused);
+        }
         scores
     }
+}
+
+fn unusable(path: &Path, error: &io::Error) -> String {
+    format!("{}: {error}", path.display())
 }
 
 fn known(language: &str) -> Result<Language, String> {
@@ -202,5 +223,16 @@ mod tests {
         let path = fixtures("seq2seq/m2m100/tokenizer.json");
         let request = serde_json::json!({"step": "tokenizer", "path": path, "eos_token_id": 2}).to_string();
         assert!(replies(&request).unwrap()[0].contains("\"has_placeholders\":false"));
+    }
+
+    #[test]
+    fn words_are_written_in_order() {
+        let path = std::env::temp_dir().join(format!("akhar-words-{}.fst", std::process::id()));
+        let request = |rows| serde_json::json!({"step": "words", "rows": rows, "path": path}).to_string();
+        replies(&request("ab\nac\t\n")).unwrap();
+        let list = fst::Map::new(fs::read(&path).unwrap()).unwrap();
+        assert_eq!((list.get("ab"), list.get("ac"), list.get("a")), (Some(0), Some(COMMON), None));
+        assert!(replies(&request("b\na\n")).unwrap_err().to_string().contains("the words"));
+        fs::remove_file(&path).unwrap();
     }
 }

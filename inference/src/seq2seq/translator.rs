@@ -1,6 +1,6 @@
 //! Translates batches of texts from one language into another.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -14,6 +14,7 @@ use super::{
     search::{GenerationConfig, Sequence, constrained, first},
     sentences::sentences,
     tokens::Tokens,
+    words::Words,
 };
 use crate::{
     error::LoadError,
@@ -47,6 +48,8 @@ pub struct Translator {
     constraints: Option<Constraints>,
     /// Names that are copied in the script of the target.
     lexicon: Lexicon,
+    /// The words that a translation may have. Any without them.
+    words: Option<Arc<Words>>,
 }
 
 /// What only `IndicTrans2` has.
@@ -141,6 +144,8 @@ impl Translator {
         let pad_token_id = tokens.id(manifest, &generation.pad_token_id)?;
         let network = Network::load(runtime, manifest, n_threads)?;
         let constraints = Constraints::of(&tokens, config.eos_token_id);
+        let words = optional(manifest, "words", |bytes| Words::new(bytes, &tokens).map(Arc::new))?;
+        let lexicon = optional(manifest, "names", |bytes| Lexicon::parse(&text(bytes)?))?;
         Ok(Self {
             network,
             tokens,
@@ -152,7 +157,8 @@ impl Translator {
             pad_token_id,
             max_source_length: generation.max_source_length,
             constraints,
-            lexicon: lexicon(manifest)?,
+            lexicon: lexicon.unwrap_or_default(),
+            words,
         })
     }
 
@@ -212,7 +218,7 @@ impl Translator {
     fn rate(&self, translation: &mut Translation, part: &Sequence) {
         let n_forced = usize::from(!self.languages.is_empty());
         let (Some(confidence), Some(mean)) = (&self.confidence, part.mean_log_prob(n_forced)) else { return };
-        let probability = confidence.probability(0.0, mean);
+        let probability = confidence.probability(part.reverse, mean);
         translation.confidence =
             Some(translation.confidence.map_or(probability, |worst| worst.min(probability)));
         translation.is_low |= probability < confidence.low;
@@ -221,7 +227,9 @@ impl Translator {
     /// What the translation of a text into the language must and must not have.
     fn copies(&self, masked: &Masked, to: &str) -> Copies {
         let constraints = self.constraints.as_ref();
-        constraints.map_or_else(Copies::default, |c| c.copies(&masked.placeholders(), Language::of(to)))
+        let words = self.words.as_ref().map(|words| words.of(&masked.text));
+        constraints
+            .map_or_else(Copies::default, |c| c.copies(&masked.placeholders(), Language::of(to), words))
     }
 
     /// The text with placeholders, if the model has them.
@@ -333,15 +341,21 @@ impl Translator {
     }
 }
 
-/// The names of the manifest's file with the role `names`; none without one.
-fn lexicon(manifest: &Manifest) -> Result<Lexicon, ManifestError> {
-    if !manifest.files.iter().any(|file| file.role == "names") {
-        return Ok(Lexicon::default());
+/// What the manifest's file with a role is; `None` if it has no such file.
+fn optional<T>(
+    manifest: &Manifest,
+    role: &str,
+    parse: impl FnOnce(Vec<u8>) -> Result<T, String>,
+) -> Result<Option<T>, ManifestError> {
+    if !manifest.files.iter().any(|file| file.role == role) {
+        return Ok(None);
     }
-    let bytes = manifest.read("names")?;
-    let fault = |reason: String| manifest.inconsistent(format!("its names: {reason}"));
-    let text = std::str::from_utf8(&bytes).map_err(|e| fault(e.to_string()))?;
-    Lexicon::parse(text).map_err(fault)
+    let parsed = parse(manifest.read(role)?);
+    parsed.map(Some).map_err(|reason| manifest.inconsistent(format!("its {role}: {reason}")))
+}
+
+fn text(bytes: Vec<u8>) -> Result<String, String> {
+    String::from_utf8(bytes).map_err(|e| e.to_string())
 }
 
 #[cfg(test)]
