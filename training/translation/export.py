@@ -1,16 +1,14 @@
 """Writes the shipped files of a checkpoint, and their hashes into the manifest.
 
-    python -m translation.export --checkpoint WORK/final.pt --tokens WORK/tokens --models-dir ../models
-    python -m translation.export --checkpoint WORK/translation.pt --tokens WORK/tokens --out FOLDER
+    python -m translation.export --checkpoint WORK/student.pt --work WORK --models-dir ../models
+    python -m translation.export --checkpoint WORK/student.pt --work WORK --out FOLDER
 
 The second writes the files alone, to measure a training that is not finished. Then it prints the largest difference
 of a logit between transformers and the files on a padded batch, all tokens at once and step by step with the cache.
 """
 
-import json
 from pathlib import Path
 
-import learning
 import numpy as np
 import torch
 import tyro
@@ -18,7 +16,6 @@ from manifests import MODELS, installed, replace
 
 from . import graph, manifest, names
 from .model import averaged
-from .resume import PROGRESS
 from .runtime import Runtime
 from .tokeniser import EOS, PAD
 from .weights import restored
@@ -48,14 +45,15 @@ def difference(folder: str | Path) -> tuple[float, float]:
     return float(np.abs(whole - wanted).max()), float(np.abs(stepped - wanted).max())
 
 
-def main(checkpoint: Path, tokens: Path, models_dir: Path = MODELS, out: Path | None = None) -> None:
+def main(checkpoint: Path, work: Path, models_dir: Path = MODELS, out: Path | None = None) -> None:
     """Exports a checkpoint's averaged weights: the files alone into the folder `out`, or else with the manifest."""
     net = averaged(checkpoint)
     content = {
         "encoder": graph.encoder(net).SerializeToString(),
         "decoder": graph.decoder(net).SerializeToString(),
-        "tokenizer": (tokens / "tokenizer.json").read_bytes(),
+        "tokenizer": (work / "tokens/tokenizer.json").read_bytes(),
         "names": names.table().encode(),
+        "words": (work / "words.fst").read_bytes(),
     }
     print({role: len(one) for role, one in content.items()}, "bytes")
     if out:
@@ -63,9 +61,6 @@ def main(checkpoint: Path, tokens: Path, models_dir: Path = MODELS, out: Path | 
             replace(out / f"{manifest.MODEL}.{ending}", content[role])
     else:
         installed(models_dir, manifest.MODEL, content)
-    state = learning.load(checkpoint)
-    progress = {"steps": state["step"], "tokens": state["n_tokens"]}
-    replace(PROGRESS, (json.dumps(progress) + "\n").encode())
     print("largest difference of a logit, whole and stepped:", difference(out or models_dir / "weights"))
 
 

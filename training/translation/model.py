@@ -7,7 +7,7 @@ import learning
 import torch
 from transformers import M2M100Config, M2M100ForConditionalGeneration
 
-from .tokeniser import BOS, EOS, PAD
+from .tokeniser import PAD
 
 POSITIONS = 512
 
@@ -23,11 +23,17 @@ class Sizes(NamedTuple):
 
 
 SIZES = Sizes()
+TEACHER = Sizes(width=512, heads=8, encoder=6, decoder=4, inner=2048)
+TAUGHT = 0.6
 
 
-def configuration(vocabulary: int, dropout: float = 0.15, sizes: Sizes = SIZES) -> M2M100Config:
-    """The configuration, for so many pieces."""
-    return M2M100Config(
+def network(vocabulary: int, dropout: float = 0.15, sizes: Sizes = SIZES) -> M2M100ForConditionalGeneration:
+    """The network of so many pieces, freshly initialised.
+
+    Embeddings have deviation d^-1/2: the network multiplies them by d^1/2, and then they are as large as the positions.
+    The special tokens have the ids that M2M100's own configuration gives them.
+    """
+    config = M2M100Config(
         vocab_size=vocabulary,
         d_model=sizes.width,
         encoder_layers=sizes.encoder,
@@ -37,28 +43,13 @@ def configuration(vocabulary: int, dropout: float = 0.15, sizes: Sizes = SIZES) 
         encoder_ffn_dim=sizes.inner,
         decoder_ffn_dim=sizes.inner,
         max_position_embeddings=POSITIONS,
-        activation_function="relu",
-        scale_embedding=True,
         dropout=dropout,
         attention_dropout=0.0,
-        activation_dropout=0.0,
         encoder_layerdrop=0.0,
         decoder_layerdrop=0.0,
-        bos_token_id=BOS,
-        pad_token_id=PAD,
-        eos_token_id=EOS,
-        decoder_start_token_id=EOS,
-        tie_word_embeddings=True,
     )
-
-
-def network(vocabulary: int, dropout: float = 0.15, sizes: Sizes = SIZES) -> M2M100ForConditionalGeneration:
-    """The network, freshly initialised.
-
-    Embeddings have deviation d^-1/2: the network multiplies them by d^1/2, and then they are as large as the positions.
-    """
-    config = configuration(vocabulary, dropout, sizes)
-    config._attn_implementation = "eager"  # on a processor its backward pass takes half the time of sdpa's
+    # On a processor the backward pass of sdpa takes twice the time of plain products.
+    config._attn_implementation = "sdpa" if torch.cuda.is_available() else "eager"
     net = M2M100ForConditionalGeneration(config)
     for module in net.modules():
         if isinstance(module, torch.nn.Linear) and module is not net.lm_head:
@@ -87,23 +78,36 @@ def averaged(path: str | Path) -> M2M100ForConditionalGeneration:
     return net.eval()
 
 
-def loss(
-    net: M2M100ForConditionalGeneration, source: torch.Tensor, target: torch.Tensor, smoothing: float, rivals: int = 0
-) -> tuple[torch.Tensor, int]:
-    """Mean cross entropy in nats a token (f32 []), and the number of tokens it is over.
+def logits(
+    net: M2M100ForConditionalGeneration, source: torch.Tensor, target: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The logits of all pieces, f32 [tokens, pieces], and the pieces of the target behind the first, without padding.
 
-    `source`, `target`: i64 [B, S] and [B, T], padded; a target is `</s> <language> pieces </s>`. `smoothing` is the
-    label smoothing. With `rivals`, the softmax is over the batch's own pieces and about so many drawn ones instead of
-    all. That saves a sixth of a step; the last steps of a training should use all.
+    `source`, `target`: i64 [B, S] and [B, T], padded; a target is `</s> <language> pieces </s>`.
     """
     hidden = net.model(
         input_ids=source, attention_mask=(source != PAD).long(), decoder_input_ids=target[:, :-1], use_cache=False
     ).last_hidden_state
     labels = target[:, 1:]
-    real = labels != PAD
-    labels, pieces = labels[real], net.lm_head.weight
-    if rivals:
-        chosen, labels = torch.cat([labels, torch.randint(len(pieces), (rivals,))]).unique(return_inverse=True)
-        labels, pieces = labels[: int(real.sum())], pieces[chosen]
-    logits = torch.nn.functional.linear(hidden[real], pieces).float()
-    return torch.nn.functional.cross_entropy(logits, labels, label_smoothing=smoothing), len(labels)
+    return net.lm_head(hidden[labels != PAD]).float(), labels[labels != PAD]
+
+
+def loss(
+    net: M2M100ForConditionalGeneration,
+    source: torch.Tensor,
+    target: torch.Tensor,
+    smoothing: float = 0,
+    teacher: M2M100ForConditionalGeneration | None = None,
+) -> tuple[torch.Tensor, int]:
+    """Mean cross entropy in nats a token (f32 []), and the number of tokens it is over.
+
+    `smoothing` is the label smoothing. With a teacher, the share `TAUGHT` is the cross entropy with its distribution
+    (word-level distillation; Kim and Rush, 2016).
+    """
+    found, labels = logits(net, source, target)
+    value = torch.nn.functional.cross_entropy(found, labels, label_smoothing=smoothing)
+    if teacher is not None:
+        with torch.no_grad():
+            wanted = logits(teacher, source, target)[0].softmax(-1)
+        value = (1 - TAUGHT) * value + TAUGHT * torch.nn.functional.cross_entropy(found, wanted)
+    return value, len(labels)

@@ -14,6 +14,8 @@ from .variants import varied, words
 
 Source = str | list[str | None]
 Example = tuple[str, Source, str, str]
+Made = tuple[str, str, str]
+"""The language of a single sentence, the sentence, and its translation by a network, with placeholders."""
 
 
 WEIGHTS = {
@@ -30,6 +32,10 @@ SHARE, LATIN = 0.8, 0.9
 """How many names of the lexicon, and how many other Latin words that both texts have, become placeholders."""
 JOINED = 0.08
 DIGIT = re.compile("[0-9੦-੯]")
+PLACEHOLDER = re.compile("[\ue000-\ue019]")
+MARK = "\ue02f"
+"""Stands before machine-made sources."""
+OTHER = {"en": "pa", "pa": "en"}
 
 
 def passes(pairs: Sequence[Pair], rng: random.Random) -> Iterator[Pair]:
@@ -105,9 +111,28 @@ def denoise(texts: Sequence[str], language: str, rng: random.Random) -> Iterator
         yield language, source, language, text
 
 
-def back(rows: Sequence[Sequence[str]], rng: random.Random) -> Iterator[Example]:
-    """Back-translated sentences; a row is (machine-made source, its language, true target, its language)."""
+def back(rows: Sequence[Made], rng: random.Random) -> Iterator[Example]:
+    """Single sentences as targets of their translations, which are marked (Caswell and others, 2019)."""
     while True:
-        source, source_language, target, _ = rng.choice(rows)
-        en, pa = (source, target) if source_language == "en" else (target, source)
-        yield directed(en, pa, rng, None, source_language == "pa")
+        language, text, translation = rng.choice(rows)
+        yield OTHER[language], f"{MARK} {varied(translation, OTHER[language], rng)}", language, text
+
+
+def forward(rows: Sequence[Made], rng: random.Random) -> Iterator[Example]:
+    """Single sentences with a teacher's translations as targets (Kim and Rush, 2016)."""
+    while True:
+        language, text, translation = rng.choice(rows)
+        yield language, varied(text, language, rng), OTHER[language], translation
+
+
+def sane(text: str, translation: str) -> bool:
+    """Whether a translation may be one: of a like length, without loops, with the same placeholders."""
+    parts, n_words = translation.split(), len(text.split())
+    marks = [sorted(PLACEHOLDER.findall(one)) for one in (text, translation)]
+    return (
+        0 < len(parts) <= 2.2 * n_words + 4
+        and n_words <= 2.2 * len(parts) + 4
+        and (len(parts) < 6 or len(set(parts)) > 0.55 * len(parts))
+        and marks[0] == marks[1]
+        and not DIGIT.search(translation)
+    )

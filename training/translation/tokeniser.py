@@ -7,8 +7,6 @@ Training segments with `WORK/tokens/spm.model`; the service reads `tokenizer.jso
 reserved characters; the two language tokens are last. A placeholder is in no other piece, so it always is a token.
 """
 
-import json
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,6 @@ from sentencepiece import sentencepiece_model_pb2
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from . import corpus, placeholders, prepared
-from .manifest import FILES, MODEL
 
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 BOS, PAD, EOS, UNK = range(4)
@@ -97,30 +94,6 @@ def written(folder: str | Path) -> Tokenizer:
     )
     tokeniser.save(str(Path(folder) / "tokenizer.json"))
     return tokeniser
-
-
-def rebuilt(weights: Path, folder: Path) -> None:
-    """Writes `spm.model` and `tokenizer.json` in `folder`, of the exported `tokenizer.json` in `weights`.
-
-    SentencePiece then segments as with the file that `learn` wrote.
-    """
-    text = (weights / f"{MODEL}.{FILES['tokenizer']}").read_text()
-    proto = PROTOCOL.ModelProto()
-    kinds = proto.SentencePiece
-    for k, (piece, score) in enumerate(json.loads(text)["model"]["vocab"]):
-        kind = kinds.UNKNOWN if k == UNK else kinds.CONTROL if k < len(SPECIAL) else kinds.NORMAL
-        kind = kinds.BYTE if re.fullmatch("<0x[0-9A-F]{2}>", piece) else kind
-        proto.pieces.append(kinds(piece=piece, score=score, type=kind))
-    spec = proto.trainer_spec
-    spec.model_type, spec.byte_fallback, spec.vocab_size = spec.UNIGRAM, True, len(proto.pieces)
-    spec.bos_id, spec.pad_id, spec.eos_id, spec.unk_id = BOS, PAD, EOS, UNK
-    spec.bos_piece, spec.pad_piece, spec.eos_piece, spec.unk_piece = SPECIAL
-    rules = proto.normalizer_spec
-    rules.name = "identity"
-    rules.add_dummy_prefix = rules.remove_extra_whitespaces = rules.escape_whitespaces = True
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "spm.model").write_bytes(proto.SerializeToString())
-    (folder / "tokenizer.json").write_text(text)
 
 
 def without(text: str) -> str:

@@ -1,6 +1,5 @@
 """The shipped ONNX files read back into M2M100 of transformers, in single precision."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import onnx
@@ -12,7 +11,7 @@ from transformers import M2M100ForConditionalGeneration
 
 from .graph import SHARED
 from .manifest import MODEL
-from .model import Sizes, network
+from .model import network
 
 
 def arrays(path: str | Path) -> dict[str, torch.Tensor]:
@@ -25,28 +24,6 @@ def arrays(path: str | Path) -> dict[str, torch.Tensor]:
     return found
 
 
-def heads(path: str | Path) -> int:
-    """The attention heads of a decoder: the second size of its cache."""
-    graph = onnx.load(path).graph
-    cache = next(port for port in graph.input if port.name.startswith("past_key_values"))
-    return cache.type.tensor_type.shape.dim[1].dim_value
-
-
-def sizes(kept: Mapping[str, torch.Tensor], n_heads: int) -> Sizes:
-    """The sizes of the network with these weights."""
-    layers = {
-        part: 1 + max(int(name.split(".")[3]) for name in kept if name.startswith(f"model.{part}.layers."))
-        for part in ("encoder", "decoder")
-    }
-    return Sizes(
-        width=kept[SHARED].shape[1],
-        heads=n_heads,
-        encoder=layers["encoder"],
-        decoder=layers["decoder"],
-        inner=kept["model.encoder.layers.0.fc1.bias"].shape[0],
-    )
-
-
 def restored(folder: str | Path, model_id: str = MODEL) -> M2M100ForConditionalGeneration:
     """The network, in single precision, of `<model_id>.encoder.onnx` and `.decoder.onnx` in `folder`."""
     kept = {
@@ -55,7 +32,7 @@ def restored(folder: str | Path, model_id: str = MODEL) -> M2M100ForConditionalG
         for name, value in arrays(f"{folder}/{model_id}.{part}.onnx").items()
         if name.startswith("model.")
     }
-    net = network(kept[SHARED].shape[0], sizes=sizes(kept, heads(f"{folder}/{model_id}.decoder.onnx")))
+    net = network(kept[SHARED].shape[0])
     state = {
         name.removesuffix("_t"): (value.T if name.endswith("_t") else value).float() for name, value in kept.items()
     }
