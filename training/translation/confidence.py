@@ -2,22 +2,23 @@
 
     python -m translation.confidence --pairs WORK/pairs --models-dir ../models
 
-A translation counts as right if its chrF++ is at least `RIGHT`. `akhar translate --confidence` gives the probability by
-the table that the manifest has, and thereby the mean log-probability of the tokens. Prints the table for
-the manifest, and for fifths of test how many translations are right of those that are expected to be.
+A translation counts as right if its chrF++ is at least `RIGHT`. The evidence is the mean log-probability of its tokens,
+and that of the source's tokens given it; `akhar translate --confidence` gives either by a table that has nothing else.
+Prints the table for the manifest, and for fifths of test how many are right of those that are expected to be.
 """
 
-import tomllib
+import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import sacrebleu
 import tyro
+from manifests import with_table
 from numpy.typing import NDArray
 from program import translated
-from speech.whisper_ctc.evidence import Evidence, fitted, probabilities
+from speech.whisper_ctc.evidence import Evidence, fitted, probabilities, table
 
 from . import manifest, prepared
 from .corpus import Pair
@@ -27,33 +28,32 @@ PARTS = 5  # of equal size, by probability
 Doubles = NDArray[np.float64]
 
 
-class Rated(NamedTuple):
-    """A translation: its mean log-probability, and its chrF++ against the reference."""
-
-    log_prob: float
-    score: float
-
-
-def log_prob(probability: float, table: dict[str, float]) -> float:
-    """The mean log-probability by which `table` gives this probability."""
+def log_prob(probability: float) -> float:
+    """The mean log-probability of which this probability is the logistic function."""
     bound = min(max(probability, 1e-4), 1 - 1e-4)
-    return float((np.log(bound / (1 - bound)) - table["intercept"]) / table["language"])
+    return float(np.log(bound / (1 - bound)))
 
 
-def rated(pairs: Sequence[Pair], table: dict[str, float]) -> list[Rated]:
-    """The translations of the pairs in both directions; without those that only copy."""
-    chrf, out, languages = sacrebleu.CHRF(word_order=2), [], ("en", "pa")
-    for a, b in ((0, 1), (1, 0)):
-        given = translated([pair[a] for pair in pairs], languages[a], languages[b])
-        for (probability, text), pair in zip(given, pairs, strict=True):
-            if probability is not None:
-                out.append(Rated(log_prob(probability, table), chrf.sentence_score(text, [pair[b]]).score))
-    return out
-
-
-def evidence(found: Sequence[Rated]) -> list[Evidence]:
-    """What `fitted` takes: each translation is one letter, right or not."""
-    return [Evidence(0.0, one.log_prob, float(one.score >= RIGHT), 1) for one in found]
+def evidence(pairs: Sequence[Pair], models_dir: Path) -> list[Evidence]:
+    """What is known of the translations of the pairs in both directions, without those that only copy."""
+    means: list[list[float]] = []
+    right: list[float] = []
+    manifest_text = (models_dir / f"{manifest.MODEL}.toml").read_text()
+    for name in ("acoustic", "language"):
+        means.append([])
+        right.clear()
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "weights").symlink_to((models_dir / "weights").resolve())
+            only = with_table(manifest_text, "confidence", {"intercept": 0.0, name: 1.0, "low": 0.0})
+            (Path(folder) / f"{manifest.MODEL}.toml").write_text(only)
+            os.environ["AKHAR_MODELS_DIR"] = folder
+            for a, b, one, other in ((0, 1, "en", "pa"), (1, 0, "pa", "en")):
+                given = translated([pair[a] for pair in pairs], one, other)
+                for (probability, text), pair in zip(given, pairs, strict=True):
+                    if probability is not None:
+                        means[-1].append(log_prob(probability))
+                        right.append(sacrebleu.CHRF(word_order=2).sentence_score(text, [pair[b]]).score >= RIGHT)
+    return [Evidence(a, b, is_right, 1) for a, b, is_right in zip(*means, right, strict=True)]
 
 
 def reliability(expected: Doubles, right: Doubles) -> list[tuple[float, float]]:
@@ -65,13 +65,10 @@ def reliability(expected: Doubles, right: Doubles) -> list[tuple[float, float]]:
 def main(pairs: Path, models_dir: Path) -> None:
     """Fits and measures."""
     parts = prepared.read(pairs)
-    table = tomllib.loads((models_dir / f"{manifest.MODEL}.toml").read_text())["confidence"]
-    dev = evidence(rated(parts["dev"], table))
-    weights = fitted(dev)
-    print(f"intercept {weights[0]:.2f}, language {weights[2]:.2f}, from {len(dev)} translations of dev")
-    test = evidence(rated(parts["test"], table))
+    weights, least = fitted(evidence(parts["dev"], models_dir)), manifest.CONFIDENCE["low"]
+    print(table(weights, least))
+    test = evidence(parts["test"], models_dir)
     expected, right = probabilities(weights, test), np.array([one.right for one in test])
-    least = manifest.CONFIDENCE["low"]
     low = expected < least
     for mean, share in reliability(expected, right):
         print(f"expected {mean:.2f}, right {share:.2f}")

@@ -1,11 +1,11 @@
-"""Generated sentences of which numbers, dates, times, money, phone numbers and names must come through.
+"""Generated sentences of which numbers, dates, times, money, phone numbers, addresses and names must come through.
 
     python -m translation.copied --from en --kind money --count 1000 > sentences.tsv
     cut -f1 sentences.tsv | akhar translate --from en --to pa > translations.txt
     python -m translation.copied --check sentences.tsv translations.txt
 
-A line of `sentences.tsv` is a sentence and what its translation must contain, once. `--check` prints the share of
-translations that do.
+A line of `sentences.tsv` is a sentence and what its translation must contain, once. The kind `any` has
+sentences of all kinds. `--check` prints the share of translations that do.
 
     python -m translation.copied --from pa --kind digits --data DATA --count 559 > sentences.tsv
     python -m translation.copied --from pa --kind words --pairs WORK/pairs --count 1000 > sentences.tsv
@@ -30,6 +30,7 @@ from speech.texts import numbers
 
 from . import names, prepared
 from .corpus import Pair
+from .phrases import mail, site
 from .placeholders import GURMUKHI_DIGITS
 from .variants import spoken
 
@@ -57,6 +58,10 @@ CARRIERS = {
     "name": {
         "en": ["My name is {}.", "I met {} yesterday.", "Have you seen {}?", "{} is coming home tomorrow."],
         "pa": ["ਮੇਰਾ ਨਾਮ {} ਹੈ।", "ਮੈਂ ਕੱਲ੍ਹ {} ਨੂੰ ਮਿਲਿਆ।", "ਕੀ ਤੁਸੀਂ {} ਨੂੰ ਵੇਖਿਆ ਹੈ?", "{} ਕੱਲ੍ਹ ਘਰ ਆ ਰਿਹਾ ਹੈ।"],
+    },
+    "address": {
+        "en": ["Write to {} today.", "The form is at {}", "Have you seen {}?"],
+        "pa": ["ਅੱਜ {} 'ਤੇ ਲਿਖੋ।", "ਫਾਰਮ {} 'ਤੇ ਹੈ", "ਕੀ ਤੁਸੀਂ {} ਵੇਖਿਆ ਹੈ?"],
     },
     "place": {
         "en": ["I live in {}.", "We are going to {} tomorrow.", "Is there a train to {}?"],
@@ -122,9 +127,10 @@ def drawn(kind: str, language: str, rng: random.Random) -> tuple[str, list[str]]
             "number": lambda: digits(rng, rng.randrange(1, 11)),
             "time": lambda: f"{rng.randrange(1, 13)}:{rng.randrange(60):02}",
             "phone": lambda: phone(rng),
+            "address": lambda: rng.choice((mail, site))(rng),
         }[kind]()
         expected = [text]
-    if language == "pa" and kind not in ("name", "place") and rng.random() < 0.5:
+    if language == "pa" and kind not in ("name", "place", "address") and rng.random() < 0.5:
         text = text.translate(TO_GURMUKHI)
     return rng.choice(CARRIERS[kind][language]).format(text), expected
 
@@ -219,7 +225,7 @@ def made(
             raise SystemExit("the kind words needs --pairs")
         return sentences(held(pairs), language, count)
     rng = random.Random(f"{kind} {language}")
-    return (drawn(kind, language, rng) for _ in range(count))
+    return (drawn(rng.choice([*CARRIERS]) if kind == "any" else kind, language, rng) for _ in range(count))
 
 
 def main(

@@ -85,13 +85,9 @@ def measured(
     return scores(said, [row[2] for row in done]), groups, done
 
 
-def main(
-    pairs: Path, models_dir: Path, part: Literal["dev", "test"] = "test", count: int | None = None, dry: bool = False
-) -> None:
+def main(pairs: Path, models_dir: Path, part: Literal["dev", "test"] = "test", dry: bool = False) -> None:
     """Measures both directions; writes the notes, the card and the manifest."""
     held = prepared.read(pairs)[part]
-    if count:
-        held = random.Random(7).sample(held, count)
     # A row of `drawn` (held-out pairs) and `daily` (the everyday sentences) is source, output and reference.
     figures: Figures = {}
     for source, target in DIRECTIONS:
@@ -108,8 +104,6 @@ def main(
             "daily": [list(row[:3]) for row in daily_rows],
         }
         print(name, json.dumps({k: v for k, v in figures[name].items() if k not in ("drawn", "daily")}), flush=True)
-        for row in figures[name]["drawn"] + figures[name]["daily"] if dry else []:
-            print("  " + " | ".join(row))
     if not dry:
         replace(cards.figures_path(manifest.MODEL), (json.dumps(figures, ensure_ascii=False, indent=1) + "\n").encode())
         cards.write(manifest.MODEL, models_dir)

@@ -59,8 +59,7 @@ async fn each_line_becomes_a_line() {
 #[tokio::test]
 async fn a_translation_into_panjabi_can_be_in_another_script() {
     let lines = b"The weather is very nice today.\n";
-    for (script, line) in
-        [("latin", "ajja mausama bahuta vadhīā hai."), ("shahmukhi", "اج موسم بہت ودھیا ہے۔")]
+    for (script, line) in [("latin", "ajja mausama bahuta caṃgā hai."), ("shahmukhi", "اج موسم بہت چنگا ہے۔")]
     {
         let arguments = ["--from", "en", "--to", "pa", "--script", script];
         let (succeeded, out, log) = translate(&arguments, lines).await;

@@ -52,8 +52,8 @@ async fn english_stays_and_its_translation_is_in_the_script() {
     let gurmukhi = transcribe(&stack, &plain).await;
     let latin = transcribe(&stack, &plain.text("script", "latin")).await;
     assert_eq!(latin["transcription"], gurmukhi["transcription"]);
-    assert_eq!(gurmukhi["translation"], "ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਵਧੀਆ ਹੈ।");
-    assert_eq!(latin["translation"], "ajja mausama bahuta vadhīā hai.");
+    assert_eq!(gurmukhi["translation"], "ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ।");
+    assert_eq!(latin["translation"], "ajja mausama bahuta caṃgā hai.");
 }
 
 #[tokio::test]
