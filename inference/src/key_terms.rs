@@ -7,7 +7,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use unicode_normalization::UnicodeNormalization as _;
+use crate::text::folded;
 
 /// The root of the trie.
 const ROOT: u32 = 0;
@@ -62,7 +62,7 @@ impl KeyTerms {
     pub fn new(terms: &[String]) -> Self {
         let mut nodes = Vec::new();
         for term in terms {
-            let term: String = term.nfc().collect();
+            let term = folded(term);
             let mut letters = term.chars();
             let capital = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters);
             insert(&mut nodes, capital);

@@ -7,6 +7,8 @@
 
 use std::collections::HashMap;
 
+use crate::text::folded;
+
 const NUKTA: char = '\u{0A3C}';
 const SIHARI: char = '\u{0A3F}';
 const VIRAMA: char = '\u{0A4D}';
@@ -129,10 +131,11 @@ const fn is_consonant(c: char) -> bool {
 }
 
 impl Text {
-    /// Divides a text into cells. The text must be in NFC. A character that the model does not know becomes
-    /// □.
+    /// Divides a text into cells, in its one spelling of letters that look alike. A character that the model does not know
+    /// becomes □.
     pub fn read(text: &str, glyphs: &Glyphs) -> Self {
         let mut reading = Reading { lines: vec![Vec::new()], word: Word::default() };
+        let text = folded(text);
         let mut characters = text.chars().peekable();
         while let Some(c) = characters.next() {
             let next = characters.peek().copied();

@@ -9,6 +9,8 @@ use std::mem;
 
 use unicode_normalization::UnicodeNormalization as _;
 
+use crate::text::folded;
+
 /// The script that Panjabi is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Script {
@@ -53,7 +55,7 @@ const fn is_danda(c: char) -> bool {
 fn replaced(text: &str, word: fn(&str) -> String, mark: fn(bool, char) -> char) -> String {
     let mut written = String::with_capacity(text.len());
     let mut letters = String::new();
-    for c in text.nfc() {
+    for c in folded(text).chars() {
         if is_gurmukhi(c) {
             letters.push(c);
             continue;

@@ -9,7 +9,6 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use unicode_normalization::UnicodeNormalization as _;
 
 use super::{
     constraints::{Constraints, Copies, forbid},
@@ -21,6 +20,7 @@ use super::{
 use crate::{
     numbers::{self, Language},
     stream::answer_all,
+    text::folded,
 };
 
 /// A request.
@@ -99,7 +99,7 @@ impl Prepared {
             }
             Request::Prepare { text, language, with_marks } => {
                 let language = known(&language)?;
-                let text: String = text.nfc().collect();
+                let text = folded(&text);
                 let masked = if with_marks {
                     indictrans::mask(&text, language)
                 } else {

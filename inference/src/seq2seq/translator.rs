@@ -22,6 +22,7 @@ use crate::{
     manifest::{Layout, Manifest, ManifestError},
     numbers::{self, Language},
     runtime::{Runtime, RuntimeError},
+    text::folded,
 };
 
 /// The most sentences in one run of the model.
@@ -178,7 +179,7 @@ impl Translator {
         let mut translations = vec![Translation::default(); texts.len()];
         let mut parts = Vec::new();
         for (n, text) in texts.iter().enumerate() {
-            for sentence in sentences(text) {
+            for sentence in sentences(&folded(text)) {
                 self.split(sentence, from, n, &mut parts)?;
             }
         }
@@ -232,16 +233,15 @@ impl Translator {
             .map_or_else(Copies::default, |c| c.copies(&masked.placeholders(), Language::of(to), words))
     }
 
-    /// The text with placeholders, if the model has them.
+    /// The folded text with placeholders, if the model has them.
     fn masked(&self, text: &str, from: &str) -> Masked {
         if let Some(indictrans) = &self.indictrans {
-            return indictrans::mask(&text.nfc().collect::<String>(), indictrans.from);
+            return indictrans::mask(text, indictrans.from);
         }
         match Language::of(from).filter(|_| self.constraints.is_some()) {
             Some(language) => {
-                let text: String = text.nfc().collect();
-                let runs = numbers::find(&text, language);
-                placeholders::mask(&text, placeholders::items(&text, language, &self.lexicon, Some(&runs)))
+                let runs = numbers::find(text, language);
+                placeholders::mask(text, placeholders::items(text, language, &self.lexicon, Some(&runs)))
             }
             None => Masked { text: text.to_owned(), ..Masked::default() },
         }

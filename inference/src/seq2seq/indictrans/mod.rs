@@ -34,7 +34,7 @@ pub(super) const fn tag(language: Language) -> &'static str {
     }
 }
 
-/// The text with placeholders for what the network is not to translate. `text` is in NFC.
+/// The text with placeholders for what the network is not to translate. `text` is folded.
 pub(super) fn mask(text: &str, language: Language) -> Masked {
     let items = placeholders::items(text, language, &Lexicon::default(), None);
     placeholders::mask(

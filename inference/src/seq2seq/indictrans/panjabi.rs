@@ -14,17 +14,6 @@ const GURMUKHI: u32 = 0xa00;
 
 static NORMALISED: LazyLock<Rules> = LazyLock::new(|| {
     Rules::new(&[
-        ("ਅਾ", "ਆ"),
-        ("ੲਿ", "ਇ"),
-        ("ੲੀ", "ਈ"),
-        ("ੳੁ", "ਉ"),
-        ("ੳੂ", "ਊ"),
-        ("ੲੇ", "ਏ"),
-        ("ਅੈ", "ਐ"),
-        ("ੳੋ", "ਓ"),
-        ("ਅੌ", "ਔ"),
-        ("[\u{feff}\u{fffe}\u{2060}\u{ad}]", ""),
-        ("\u{200b}", " "),
         ("[\u{200c}\u{200d}]", ""),
         ("''", "\""),
         ("…", "..."),
@@ -50,7 +39,7 @@ static TOGETHER: LazyLock<Rules> = LazyLock::new(|| {
     Rules::new(&[(r" ([-/\\]) ", "${1}"), (r" ([!%)\]},.:;>?।॥])", "${1}"), (r"([#$(\[{<@]) ", "${1}")])
 });
 
-/// Panjabi in Gurmukhi as the network reads it: words and marks apart, in Devanagari.
+/// Folded Panjabi in Gurmukhi as the network reads it: words and marks apart, in Devanagari.
 pub(super) fn prepare(text: &str) -> String {
     let apart = APART.apply(&NORMALISED.apply(text.trim()));
     let apart = joined_numbers(apart.trim_matches(' '));

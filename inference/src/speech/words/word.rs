@@ -1,12 +1,13 @@
 //! Groups tokens into words with their times.
 
-use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
+use unicode_normalization::char::is_combining_mark;
 
 use super::{
     clock::{Clock, seconds},
     evidence::Evidence,
     transcript::{Token, WORD},
 };
+use crate::text::folded;
 
 /// A word, or a segment: words that are spoken together, with a space between two.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +75,7 @@ fn words_and_origins(tokens: &[Token], clock: Clock) -> (Vec<TimedText>, Vec<usi
         begins = false;
     }
     for word in &mut words {
-        word.text = word.text.nfc().collect();
+        word.text = folded(&word.text);
     }
     (words, origins)
 }

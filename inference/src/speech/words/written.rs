@@ -3,13 +3,11 @@
 
 use std::{iter, ops::Range};
 
-use unicode_normalization::UnicodeNormalization as _;
-
 use super::word::{TimedText, text};
 use crate::{
     numbers::{self, Figure, Language},
     punctuation::Mark,
-    text::latin_digit,
+    text::{folded, latin_digit},
 };
 
 /// The digits that figures are written with.
@@ -34,9 +32,9 @@ impl WrittenForm {
         Some(Self { language: Language::of(language)?, digits })
     }
 
-    /// A text with figures, in NFC.
+    /// A text with figures, in NFC, with one spelling for letters that look alike.
     pub fn text(&self, text: &str) -> String {
-        let text: String = text.nfc().collect();
+        let text = folded(text);
         self.applied(&text, 0..text.len(), &numbers::figures(&text, self.language))
     }
 
