@@ -3,25 +3,14 @@
 use std::ops::Range;
 
 use super::{
-    number::{Language, Number, Said},
-    parse::{Meaning, Token},
+    number::{Kind, Language, Number, Reading, Said},
+    token::{Meaning, Token},
+    words::{
+        ALTERNATIVES, BEFORE_SCALES, BEFORE_TIMES, BEFORE_YEARS, BEHIND_NOUNS, BEHIND_SLEEP, BEHIND_TIMES,
+        BEHIND_YEARS, CONJUNCTIONS, COUNTED, COUNTING_PARTS, IN, LABELS, PANJABI_YEARS, PLURALS,
+        TIMES_OF_DAY, UNCOUNTED, WOOLLEN, is_listed, is_month, is_unit, names,
+    },
 };
-
-/// Words behind which a scale alone counts nothing.
-const UNCOUNTED: [&str; 7] = ["few", "several", "many", "ਕੁਝ", "ਕੁੱਝ", "ਕੱਝ", "ਕਈ"];
-/// Words behind which a part is counted: one third.
-const COUNTING_PARTS: [&str; 4] = ["a", "one", "ਇੱਕ", "ਇਕ"];
-/// Words that stand before a time of the day, and behind one.
-const BEFORE_TIMES: [&str; 9] = ["at", "by", "until", "till", "before", "after", "around", "from", "since"];
-const BEHIND_TIMES: [&str; 4] = ["am", "pm", "AM", "PM"];
-/// Words behind a number that is no number of something: postpositions and forms of to be.
-const BEHIND_NOUNS: &str = "ਹੈ ਹਨ ਸੀ ਸਨ ਹੋ ਹੋਵੇਗਾ ਹੁੰਦਾ ਹੁੰਦੀ ਹੁੰਦੇ ਵਿੱਚ ਵਿਚ ਨੂੰ ਤੋਂ ਤੱਕ ਤਕ ਦਾ ਦੀ ਦੇ ਦੀਆਂ ਤੇ ਉੱਤੇ ਅਤੇ ਜਾਂ ਨਾਲ ਲਈ";
-/// Units that numbers count.
-const UNITS: &str = "ਰੁਪਏ ਰੁਪਈਏ ਪੈਸੇ ਡਾਲਰ ਸਾਲ ਮਹੀਨੇ ਹਫ਼ਤੇ ਦਿਨ ਘੰਟੇ ਮਿੰਟ ਸਕਿੰਟ ਸੈਕਿੰਡ ਵਜੇ ਵਾਰ ਕਿਲੋ ਗ੍ਰਾਮ ਮੀਲ ਫੁੱਟ ਇੰਚ ਪ੍ਰਤੀਸ਼ਤ ਫ਼ੀਸਦੀ ਤਾਰੀਖ਼ ਤਾਰੀਖ ਜਣੇ";
-/// Words behind which a number says which one.
-pub(super) const LABELS: &str = "ਨੰਬਰ ਕੋਡ ਭਾਗ ਅਧਿਆਇ ਪੰਨਾ";
-/// Words with which a clause begins.
-const CONJUNCTIONS: &str = "ਕਿਉਂਕਿ ਤਾਂ ਤਾ ਜੋ ਕਿ ਜਿਥੇ ਜਿੱਥੇ ਜਿਹਨਾਂ ਜਿਨ੍ਹਾਂ ਅਤੇ ਤੇ ਪਰ ਜੀ ਨਾ";
 
 /// The words of a run, and the text around them.
 pub(super) struct Place<'a> {
@@ -35,14 +24,8 @@ impl<'a> Place<'a> {
         Self { tokens, words, language }
     }
 
-    /// The numbers of the run, where two of them are a year or a time of the day.
-    pub(super) fn read(&self, said: Vec<Said>) -> Vec<Said> {
-        let number = self.one(&said);
-        number.map_or(said, |number| vec![Said { number, words: self.words.clone() }])
-    }
-
-    /// The year or the time of the day that the run is.
-    fn one(&self, said: &[Said]) -> Option<Number> {
+    /// The year or the time of the day that two numbers are.
+    pub(super) fn one(&self, said: &[Said]) -> Option<Number> {
         let small: Option<Vec<u64>> = said.iter().map(|said| said.number.small()).collect();
         match (self.language, small.as_deref(), said) {
             (
@@ -56,12 +39,17 @@ impl<'a> Place<'a> {
                 Language::English,
                 Some([century @ 11..=20, rest @ 10..=99] | [century @ 11..=20, 0, rest @ 1..=9]),
                 _,
-            ) => Some(Number::Year(century * 100 + rest)),
+            ) if self.is_year(*century, *rest) => Some(Number::Year(century * 100 + rest)),
+            (Language::Panjabi, Some([19, rest @ 20..=99]), _) => {
+                let is_year =
+                    self.is_panjabi_year() || (*rest > 21 && self.is_noun() && self.after().is_some());
+                (is_year).then_some(Number::Year(1900 + rest))
+            }
             // ਉੱਨੀ ਸੌ ਚੁਰਾਸੀ ਵਿੱਚ is a year, ਪੰਦਰਾਂ ਸੌ ਪੰਜਾਹ ਰੁਪਏ is none.
             (Language::Panjabi, None, [Said { number: Number::Quarters(quarters @ 4400..8000), .. }])
                 if quarters.is_multiple_of(4)
                     && matches!(self.tokens[self.words.start].meaning, Some(Meaning::Small(11..=19)))
-                    && (self.is_noun() || matches!(self.before(), Some("ਸੰਨ" | "ਸਾਲ" | "ਸਨ"))) =>
+                    && (self.is_noun() || self.is_panjabi_year()) =>
             {
                 Some(Number::Year(quarters / 4))
             }
@@ -69,10 +57,40 @@ impl<'a> Place<'a> {
         }
     }
 
+    /// Whether two English numbers are a year. Nineteen eighty-four can be nothing else, but fifteen twenty minutes are a
+    /// range.
+    fn is_year(&self, century: u64, rest: u64) -> bool {
+        let is_range = century <= rest && rest <= 2 * century;
+        let before = self.before();
+        let is_dated = before.is_some_and(|word| names(BEFORE_YEARS, word) || is_month(word))
+            || self.is_behind_day()
+            || self.is_alone();
+        let is_subject = before.is_none() && self.after().is_some_and(|word| names(BEHIND_YEARS, word));
+        match (is_range, century) {
+            (true, _) => {
+                let is_counted =
+                    self.is_before_plural() && !before.is_some_and(|word| names("the year", word));
+                !is_counted && (is_dated || is_subject)
+            }
+            (false, 17..) => true,
+            (false, _) => is_dated,
+        }
+    }
+
+    /// Whether the day and the month of a year stand before it: March fourth nineteen eighty, five March nineteen eighty.
+    fn is_behind_day(&self) -> bool {
+        let Some(at) = self.words.start.checked_sub(2) else { return false };
+        matches!(self.tokens[at + 1].meaning, Some(Meaning::Ordinal(_))) && is_month(self.tokens[at].text)
+    }
+
+    fn is_panjabi_year(&self) -> bool {
+        self.before().is_some_and(|word| is_listed(PANJABI_YEARS, word) || is_month(word))
+            || self.after().is_some_and(|word| is_listed(IN, word))
+    }
+
     /// Whether the words are numbers here.
     pub(super) fn is_number(&self, said: &[Said]) -> bool {
-        let is_alone = self.words.len() == self.tokens.len();
-        if is_alone
+        if self.is_alone()
             || self
                 .tokens
                 .get(self.words.end)
@@ -87,56 +105,121 @@ impl<'a> Place<'a> {
             ([word], [Number::Quarters(_)]) if matches!(word.meaning, Some(Meaning::Scale(_))) => {
                 self.is_scale(word.text)
             }
-            (_, [Number::Ordinal(_)]) => {
+            ([.., word], [Number::Ordinal(_)]) => {
                 let is_party = self.after().is_some_and(|after| ["party", "parties"].contains(&after));
+                // A thirty second pause.
+                let is_second = word.text.eq_ignore_ascii_case("second")
+                    && !self.is_alone()
+                    && !self.before().is_some_and(|before| names("the on", before) || is_month(before));
                 !is_party
+                    && !is_second
                     && !self.is_compound()
-                    && !self.before().is_some_and(|before| COUNTING_PARTS.contains(&before))
+                    && !self.before().is_some_and(|before| is_listed(COUNTING_PARTS, before))
             }
             // ਦੋ-ਹਫ਼ਤਾਵਾਰੀ is twice a week.
             ([word], _) if word.text == "ਦੋ" => !self.is_imperative() && !self.is_compound(),
+            ([word], _) if word.text == "ਉੱਨੀ" => {
+                !self.after().is_some_and(|after| is_listed(WOOLLEN, after))
+            }
             // ਇੱਕ ਇੱਕ ਦਿਨ is each day.
             ([first, second], _) if is_doubtful && self.language == Language::Panjabi => {
-                first.meaning == second.meaning && self.is_noun()
+                first.meaning == second.meaning && (self.is_noun() || self.after().is_some_and(is_unit))
+            }
+            ([word], _) if is_doubtful && word.meaning == Some(Meaning::Small(1)) => {
+                self.is_alternative() || self.is_before_clock()
             }
             ([word], _) if is_doubtful => {
-                word.meaning != Some(Meaning::Small(1)) && self.is_counting(word.text)
+                self.is_counting(word.text)
+                    || (matches!(word.meaning, Some(Meaning::Adding(_))) && self.is_alternative())
             }
             _ => true,
         }
     }
 
-    /// Whether two numbers mean one or the other: ਦੋ ਤਿੰਨ ਦਿਨ are two or three days.
-    pub(super) fn is_range(&self, said: &[Said]) -> bool {
-        let [low, high] = said else { return false };
-        let (Number::Quarters(low), Number::Quarters(high)) = (&low.number, &high.number) else {
-            return false;
+    /// Whether nothing is left for the numbers to mean than what they say. ਸੌ ਪੰਜਾਹ and ਹਜ਼ਾਰ ਪੰਜ ਸੌ are also about a hundred and
+    /// about a thousand, a scale alone may have a number in another spelling before it, ਇੱਕ may be an article, and a point
+    /// may make decimals of the number.
+    pub(super) fn is_certain(&self, reading: &Reading) -> bool {
+        let first = &self.tokens[self.words.start];
+        let is_half = |scale: u64| match &reading.said[..] {
+            [Said { number: Number::Quarters(quarters), words }] => words.len() > 1 && *quarters == 6 * scale,
+            _ => false,
         };
-        self.language == Language::Panjabi && low < high && high - low <= 4 && !self.is_noun()
+        let is_article = matches!(reading.kind, Kind::Range | Kind::Each | Kind::List)
+            && first.is_doubtful
+            && first.meaning == Some(Meaning::Small(1))
+            && self.tokens[self.words.start + 1].follows_a_space()
+            && self.language == Language::Panjabi;
+        // ਸਾਢੇ ਪੰਜ is also half past five.
+        let is_hour = |said: &Said| match said.number {
+            Number::Quarters(quarters) => !quarters.is_multiple_of(4) && quarters < 52,
+            _ => false,
+        };
+        let is_time = self.language == Language::Panjabi
+            && reading.said.iter().any(is_hour)
+            && !self.is_alone()
+            && !self.after().is_some_and(|word| is_unit(word) || is_listed("ਕੁ ਫ਼ੀ ਫੀ", word))
+            && !self.is_before_measured();
+        let is_behind = |words: &str| self.before().is_some_and(|word| names(words, word));
+        let scale = match first.meaning {
+            Some(Meaning::Scale(scale)) => {
+                let is_plain = self.before().is_none_or(|word| {
+                    is_listed(BEFORE_SCALES, word)
+                        || word.ends_with("ਨੂੰ")
+                        || self.language == Language::English
+                });
+                is_plain && !is_behind(UNCOUNTED) && !(is_half(scale) && self.language == Language::Panjabi)
+            }
+            Some(Meaning::Article) => !is_behind("of"),
+            _ => true,
+        };
+        scale && !is_article && !is_time && !is_behind("point ਦਸ਼ਮਲਵ ਪੁਆਇੰਟ")
+    }
+
+    /// Whether another number stands behind the next words, and a unit or its scale says what both count: ਢਾਈ ਤੋਂ ਤਿੰਨ ਘੰਟੇ.
+    fn is_before_measured(&self) -> bool {
+        let is_joined = self.after().is_some_and(|word| is_listed("ਤੋਂ ਜਾਂ", word));
+        let rest = self.tokens.get(self.words.end + 1..).unwrap_or_default();
+        let mut words = rest.iter().skip_while(|word| is_listed(TIMES_OF_DAY, word.text)).peekable();
+        let is_number = words.peek().is_some_and(|word| word.is_numeral());
+        let is_between = |word: &&Token<'_>| {
+            (word.is_numeral() && !matches!(word.meaning, Some(Meaning::Scale(_)))) || word.text == "ਕੁ"
+        };
+        let end = words.find(|word| !is_between(word));
+        is_joined && is_number && end.is_some_and(|word| is_unit(word.text) || word.is_numeral())
     }
 
     /// Whether a scale without a number is one of it.
     fn is_scale(&self, word: &str) -> bool {
-        let is_counted = !self.before().is_some_and(|before| UNCOUNTED.contains(&before));
+        let is_counted = !self.before().is_some_and(|before| names(UNCOUNTED, before));
         match word {
             // The name of a people.
             "ਅਰਬ" => false,
             // To sleep.
             "ਸੌ" => {
                 is_counted
-                    && !self.after().is_some_and(|after| {
-                        ["ਜਾ", "ਗਿਆ", "ਗਈ", "ਗਏ", "ਰਿਹਾ", "ਰਹੀ", "ਰਹੇ", "ਕੇ"]
-                            .iter()
-                            .any(|verb| after.starts_with(verb))
-                    })
+                    && !self
+                        .after()
+                        .is_some_and(|after| BEHIND_SLEEP.iter().any(|verb| after.starts_with(verb)))
             }
-            _ => is_counted && self.language == Language::Panjabi,
+            _ => is_counted && (self.language == Language::Panjabi || self.is_alternative()),
         }
     }
 
     /// Whether a hyphen joins the run and the next word.
     fn is_compound(&self) -> bool {
         self.tokens.get(self.words.end).is_some_and(|next| next.before == "-")
+    }
+
+    /// Whether another number stands behind the next word, as in one to two hours.
+    fn is_alternative(&self) -> bool {
+        let is_joined = self.after().is_some_and(|word| names(ALTERNATIVES, word));
+        let at = self.words.end + 1;
+        let is_clock = self.tokens.get(at + 1).is_some_and(|word| word.meaning == Some(Meaning::OClock));
+        let is_number = |word: &Token<'_>| {
+            word.follows() && word.is_numeral() && (is_clock || !(word.is_doubtful && word.is_small()))
+        };
+        is_joined && self.tokens.get(at).is_some_and(is_number)
     }
 
     /// Whether a doubtful word counts what stands behind it, a unit or a noun in the plural, or says which one. ਦੱਸ ਦੇਵਾਂ is
@@ -151,7 +234,7 @@ impl<'a> Place<'a> {
             && word != "ਦੱਸ";
         let behind = self.tokens.get(self.words.end + 1);
         let is_least = after == "ਤੋਂ" && behind.is_some_and(|next| next.is_small() || next.text == "ਵੱਧ");
-        self.language == Language::Panjabi && (is_plural || is_least || is_listed(UNITS, after))
+        self.language == Language::Panjabi && (is_plural || is_least || is_listed(COUNTED, after))
     }
 
     /// Whether ਦੋ asks to give: it then ends its clause.
@@ -168,15 +251,54 @@ impl<'a> Place<'a> {
         ends && self.before().is_some_and(|before| !before.ends_with('ੋ'))
     }
 
+    /// Whether the text has nothing but the numbers.
+    pub(super) fn is_alone(&self) -> bool {
+        self.words.len() == self.tokens.len()
+    }
+
     /// Whether the numbers count nothing that stands behind them.
     pub(super) fn is_noun(&self) -> bool {
         self.after().is_none_or(|after| is_listed(BEHIND_NOUNS, after))
     }
 
+    /// Whether the numbers may count what stands behind them: in Panjabi any noun, in English one in the plural.
+    pub(super) fn is_counted(&self) -> bool {
+        match self.language {
+            Language::Panjabi => !self.is_noun(),
+            Language::English => self.is_before_plural(),
+        }
+    }
+
+    fn is_before_plural(&self) -> bool {
+        self.after().is_some_and(|noun| (noun.len() > 3 && noun.ends_with('s')) || names(PLURALS, noun))
+    }
+
+    /// Whether a label stands before the numbers, or before a form of to be before them: my number is nine eight.
+    pub(super) fn is_labelled(&self) -> bool {
+        let word = |n: usize| self.tokens.get(self.words.start.checked_sub(n)?).map(|token| token.text);
+        let is_label = |word: &str| names(LABELS, word) || names("phone mobile ਫ਼ੋਨ ਫੋਨ ਮੋਬਾਈਲ", word);
+        self.before().is_some_and(|before| {
+            is_label(before)
+                || (names("is ਹੈ", before) && word(2).is_some_and(is_label))
+                || (names("call dial", before) && self.after().is_none())
+        })
+    }
+
+    /// Whether ਵਜੇ, or ਕੁ ਵਜੇ, stands behind the numbers.
+    pub(super) fn is_before_clock(&self) -> bool {
+        let is_about = self.after() == Some("ਕੁ");
+        let next = self.tokens.get(self.words.end + usize::from(is_about));
+        self.language == Language::Panjabi
+            && next.is_some_and(|next| next.follows() && next.meaning == Some(Meaning::OClock))
+    }
+
     fn is_time(&self) -> bool {
-        let is_before =
-            self.before().is_some_and(|word| BEFORE_TIMES.contains(&&word.to_ascii_lowercase()[..]));
-        is_before || self.after().is_some_and(|word| BEHIND_TIMES.contains(&word))
+        // Seven thirty to eight pm.
+        let range = self.tokens.get(self.words.end + 1..).filter(|_| self.after() == Some("to"));
+        let end = range.and_then(|range| range.iter().find(|word| !word.is_numeral()));
+        self.before().is_some_and(|word| names(BEFORE_TIMES, word))
+            || self.after().is_some_and(|word| names(BEHIND_TIMES, word))
+            || end.is_some_and(|word| word.follows() && names(BEHIND_TIMES, word.text))
     }
 
     /// The word before the run.
@@ -189,8 +311,4 @@ impl<'a> Place<'a> {
     pub(super) fn after(&self) -> Option<&'a str> {
         self.tokens.get(self.words.end).filter(|next| next.follows()).map(|next| next.text)
     }
-}
-
-pub(super) fn is_listed(words: &str, word: &str) -> bool {
-    words.split(' ').any(|listed| listed == word)
 }

@@ -1,6 +1,6 @@
 //! The numbers of English: the meaning of a word, and a number in words.
 
-use super::{number::Number, parse::Meaning};
+use super::{number::Number, token::Meaning};
 
 const SMALL: [&str; 20] = [
     "zero",
@@ -29,7 +29,7 @@ const TENS: [&str; 10] =
 /// The ordinals that are not their number with "th".
 const ORDINALS: [(&str, u64); 7] =
     [("first", 1), ("second", 2), ("third", 3), ("fifth", 5), ("eighth", 8), ("ninth", 9), ("twelfth", 12)];
-const SCALES: [(&str, u64); 9] = [
+const SCALES: [(&str, u64); 11] = [
     ("billion", 1_000_000_000),
     ("million", 1_000_000),
     ("thousand", 1000),
@@ -39,6 +39,8 @@ const SCALES: [(&str, u64); 9] = [
     ("lakh", 100_000),
     ("lakhs", 100_000),
     ("lac", 100_000),
+    ("lacs", 100_000),
+    ("trillion", 1_000_000_000_000),
 ];
 /// The scales that numbers are written with.
 const N_WRITTEN: usize = 4;
@@ -56,6 +58,14 @@ pub(super) fn meaning(word: &str) -> Option<(Meaning, bool)> {
     if let Some((_, scale)) = SCALES.iter().find(|(name, _)| *name == word) {
         return Some((Meaning::Scale(*scale), false));
     }
+    // Twentyfive.
+    let joined = |(tens, name): (usize, &&str)| {
+        let unit = SMALL.iter().position(|other| Some(*other) == word.strip_prefix(name))?;
+        (tens >= 2 && (1..10).contains(&unit)).then_some(10 * tens + unit)
+    };
+    if let Some(n) = TENS.iter().enumerate().find_map(joined) {
+        return Some((Meaning::Small(n as u64), false));
+    }
     let known = match word {
         "oh" | "nought" => (Meaning::Small(0), true),
         "and" => (Meaning::And, true),
@@ -68,9 +78,17 @@ pub(super) fn meaning(word: &str) -> Option<(Meaning, bool)> {
         "past" => (Meaning::Hour(1), true),
         "to" => (Meaning::Hour(-1), true),
         "o'clock" | "o’clock" => (Meaning::OClock, true),
+        "hundreds" | "thousands" | "millions" | "billions" | "trillions" | "quadrillion" => {
+            (Meaning::Unread, true)
+        }
         _ => return ordinal(word),
     };
     Some(known)
+}
+
+/// All words of cardinals.
+pub(super) fn forms() -> impl Iterator<Item = &'static str> {
+    SMALL.into_iter().chain(TENS).chain(SCALES.map(|(name, _)| name))
 }
 
 /// Whether letters behind a figure make it an ordinal or a plural.
@@ -80,6 +98,9 @@ pub(super) fn is_ending(letters: &str) -> bool {
 
 /// The name of a scale.
 pub(super) fn scale(scale: u64) -> &'static str {
+    if scale == 100_000_000_000 {
+        return "hundred billion"; // ਖਰਬ
+    }
     SCALES.iter().find_map(|(name, n)| (*n == scale).then_some(*name)).unwrap_or_default()
 }
 

@@ -33,8 +33,18 @@ pub(super) fn figure(number: &Number, grouping: Grouping, language: Language, la
             };
             format!("{}{ending}", grouped(*n, grouping))
         }
+        Number::Clock(hour, 0) => hour.to_string(),
         Number::Clock(hour, minute) => format!("{hour}:{minute:02}"),
     }
+}
+
+/// Figures of money, whose fractions have two digits: 2.50 of 2.5.
+pub(super) fn money(figure: &str) -> String {
+    let two = |part: &str| match part.split_once('.') {
+        Some((_, digits)) if digits.len() == 1 => format!("{part}0"),
+        _ => part.to_owned(),
+    };
+    figure.split('-').map(two).collect::<Vec<_>>().join("-")
 }
 
 /// A whole number with commas from five digits on, so that a year never has one.

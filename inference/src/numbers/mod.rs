@@ -6,7 +6,7 @@
 //!   ਸਾਢੇ, ਸਵਾ, ਪੌਣੇ; half, quarter), an ordinal;
 //! - a number: groups of a number below 10,000 and a scale, each scale smaller than the one before, with or without a last
 //!   group without a scale;
-//! - a run: an ordinal, or numbers one after another with single spaces or hyphens between, such as the digits of a telephone
+//! - a run: an ordinal, or numbers one after another with white space or hyphens between, such as the digits of a telephone
 //!   number. Digits with commas between are one run, too.
 //!
 //! Words that are often something else are numbers only where their neighbours say so: `context` has the rules.
@@ -14,17 +14,23 @@
 mod context;
 mod english;
 mod figure;
+mod find;
 mod language;
+mod link;
 mod number;
 mod panjabi;
 mod parse;
+mod reading;
 mod run;
+mod token;
+mod words;
 mod written;
 
+pub(crate) use find::find;
 pub(crate) use number::Language;
 use number::Number;
-use parse::Meaning;
-pub(crate) use run::{Run, find};
+pub(crate) use run::Run;
+use token::Meaning;
 pub(crate) use written::{Figure, figures};
 
 use crate::text::continues_a_word;
@@ -32,7 +38,7 @@ use crate::text::continues_a_word;
 /// Whether a text has a cardinal above two in words. One and two also stand where a source has no number: ਦੋਵੇਂ, twice.
 pub(crate) fn has_many(text: &str, language: Language) -> bool {
     let is_many = |number: &Number| matches!(number, Number::Quarters(quarters) if *quarters > 8);
-    find(text, language).iter().flat_map(|run| run.groups.iter().flatten()).any(|said| is_many(&said.number))
+    find(text, language).iter().flat_map(Run::said).any(|said| is_many(&said.number))
 }
 
 /// The scales in words that stand behind a figure: their length in bytes with the spaces before them, and their words in the
@@ -81,5 +87,7 @@ pub(crate) fn is_digit(word: &str) -> bool {
     is_digit(Language::English) || is_digit(Language::Panjabi)
 }
 
+#[cfg(test)]
+mod spelling_tests;
 #[cfg(test)]
 mod tests;

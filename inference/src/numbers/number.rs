@@ -50,10 +50,51 @@ pub(super) struct Said {
     pub(super) words: Range<usize>,
 }
 
+/// The meaning of numbers that stand one behind another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// One number, or a day and a year.
+    Plain,
+    /// One or the other, or all between: ਦੋ ਤਿੰਨ ਦਿਨ.
+    Range,
+    /// So many each: ਦਸ ਦਸ ਰੁਪਏ.
+    Each,
+    /// The digits of one number: a telephone number.
+    Digits,
+    /// Nothing that is known: ਤਿੰਨ ਚਾਰ ਪੰਜ ਬੰਦੇ.
+    List,
+}
+
+/// Numbers that stand one behind another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reading {
+    pub(super) kind: Kind,
+    pub(super) said: Vec<Said>,
+}
+
 impl Number {
     /// A whole number.
     pub(crate) const fn whole(n: u64) -> Self {
         Self::Quarters(4 * n)
+    }
+
+    /// The time of the day that a number of hours, in quarters, is.
+    pub(super) fn clock(quarters: u64) -> Option<Self> {
+        let hour = if quarters < 4 { 12 } else { quarters / 4 };
+        let minute = 15 * (quarters % 4);
+        let is_time = hour <= 12 && quarters > 0;
+        is_time.then_some(Self::Clock(u8::try_from(hour).ok()?, u8::try_from(minute).ok()?))
+    }
+
+    /// A number that counts, or the hours of a time at a quarter, in quarters.
+    pub(super) fn hour_or_count(&self) -> Option<u64> {
+        match self {
+            Self::Quarters(quarters) => Some(*quarters),
+            Self::Clock(hour, minute) if minute.is_multiple_of(15) => {
+                Some(4 * u64::from(*hour) + u64::from(*minute / 15))
+            }
+            _ => None,
+        }
     }
 
     /// A number below 100 without a fraction.

@@ -2,37 +2,50 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use super::{number::Number, parse::Meaning};
+use super::{number::Number, token::Meaning};
 
-/// The words of 0 to 99. The first form is the one that is written; those behind a slash are read too.
-const SMALL: &str = "ਸਿਫ਼ਰ/ਸਿਫਰ/ਜ਼ੀਰੋ ਇੱਕ/ਇਕ ਦੋ ਤਿੰਨ/ਤਿਨ ਚਾਰ ਪੰਜ ਛੇ/ਛੀ ਸੱਤ/ਸਤ ਅੱਠ/ਅਠ ਨੌਂ/ਨੌ ਦਸ/ਦੱਸ ਗਿਆਰਾਂ/ਗਿਆਰ੍ਹਾਂ/ਗਿਆਰਾ \
-    ਬਾਰਾਂ/ਬਾਰ੍ਹਾਂ/ਬਾਰਾ ਤੇਰਾਂ/ਤੇਰ੍ਹਾਂ ਚੌਦਾਂ/ਚੌਦ੍ਹਾਂ ਪੰਦਰਾਂ/ਪੰਦਰ੍ਹਾਂ/ਪੰਦਰਾ ਸੋਲਾਂ/ਸੋਲ੍ਹਾਂ ਸਤਾਰਾਂ/ਸਤਾਰ੍ਹਾਂ ਅਠਾਰਾਂ/ਅਠਾਰ੍ਹਾਂ ਉੱਨੀ/ਉਨੀ \
-    ਵੀਹ ਇੱਕੀ/ਇਕੀ ਬਾਈ ਤੇਈ ਚੌਵੀ/ਚੌਬੀ ਪੱਚੀ/ਪੰਝੀ ਛੱਬੀ ਸਤਾਈ/ਸੱਤਾਈ ਅਠਾਈ/ਅੱਠਾਈ ਉਨੱਤੀ/ਉਣੱਤੀ ਤੀਹ/ਤੀਂਹ ਇਕੱਤੀ/ਇਕਤੀ/ਇੱਕਤੀ ਬੱਤੀ ਤੇਤੀ/ਤੇਂਤੀ \
-    ਚੌਂਤੀ/ਚੌਤੀ ਪੈਂਤੀ ਛੱਤੀ ਸੈਂਤੀ ਅਠੱਤੀ/ਅਠਤੀ ਉਨਤਾਲੀ/ਉਣਤਾਲੀ ਚਾਲੀ/ਚਾਲ੍ਹੀ ਇਕਤਾਲੀ/ਇੱਕਤਾਲੀ ਬਿਆਲੀ/ਬਤਾਲੀ ਤਰਤਾਲੀ/ਤਿਰਤਾਲੀ/ਤੰਤਾਲੀ \
-    ਚੁਤਾਲੀ/ਚਵਾਲੀ/ਚੌਤਾਲੀ ਪੰਤਾਲੀ/ਪੈਂਤਾਲੀ ਛਿਆਲੀ/ਛਤਾਲੀ ਸੰਤਾਲੀ/ਸੈਂਤਾਲੀ ਅਠਤਾਲੀ/ਅੜਤਾਲੀ ਉਨੰਜਾ/ਉਣੰਜਾ/ਉਨਵੰਜਾ ਪੰਜਾਹ ਇਕਵੰਜਾ/ਇੱਕਵੰਜਾ \
-    ਬਵੰਜਾ/ਬਵਿੰਜਾ ਤਰਵੰਜਾ/ਤਰਵਿੰਜਾ ਚੁਰੰਜਾ/ਚੁਰਵੰਜਾ/ਚੌਰੰਜਾ ਪਚਵੰਜਾ/ਪਚਵਿੰਜਾ/ਪਚਪਨ ਛਪੰਜਾ/ਛਪਿੰਜਾ/ਛਵੰਜਾ ਸਤਵੰਜਾ/ਸਤਵਿੰਜਾ ਅਠਵੰਜਾ/ਅਠਵਿੰਜਾ \
-    ਉਨਾਹਠ/ਉਣਾਹਠ/ਉਨਾਠ ਸੱਠ/ਸਠ ਇਕਾਹਠ/ਇਕਾਠ ਬਾਹਠ/ਬਾਠ ਤਰੇਹਠ/ਤਰੇਠ/ਤਿਰੇਹਠ ਚੌਂਹਠ/ਚੌਹਠ/ਚੌਂਠ ਪੈਂਹਠ/ਪੈਂਠ ਛਿਆਹਠ/ਛਿਆਠ ਸਤਾਹਠ/ਸਤਾਠ \
-    ਅਠਾਹਠ/ਅਠਾਠ ਉਨੱਤਰ/ਉਣੱਤਰ/ਉਨਹੱਤਰ ਸੱਤਰ ਇਕੱਤਰ/ਇਕਹੱਤਰ ਬਹੱਤਰ ਤਿਹੱਤਰ ਚੁਹੱਤਰ/ਚੌਹੱਤਰ ਪਚੱਤਰ/ਪੰਝੱਤਰ/ਪਚਹੱਤਰ ਛਿਹੱਤਰ/ਛਹੱਤਰ \
-    ਸਤੱਤਰ/ਸਤਹੱਤਰ ਅਠੱਤਰ/ਅਠਹੱਤਰ ਉਨਾਸੀ/ਉਣਾਸੀ ਅੱਸੀ ਇਕਾਸੀ/ਇਕਿਆਸੀ ਬਿਆਸੀ ਤਰਾਸੀ/ਤਿਰਾਸੀ ਚੁਰਾਸੀ/ਚੌਰਾਸੀ ਪਚਾਸੀ/ਪੰਜਾਸੀ ਛਿਆਸੀ \
-    ਸਤਾਸੀ/ਸੱਤਾਸੀ ਅਠਾਸੀ/ਅੱਠਾਸੀ ਉਨਾਨਵੇਂ/ਉਣਾਨਵੇਂ/ਨਵਾਸੀ ਨੱਬੇ/ਨੱਵੇ/ਨਵ੍ਹੇ ਇਕਾਨਵੇਂ/ਇਕਿਆਨਵੇਂ ਬਾਨਵੇਂ/ਬਿਆਨਵੇਂ ਤਰਾਨਵੇਂ/ਤਿਰਾਨਵੇਂ \
-    ਚੁਰਾਨਵੇਂ/ਚੌਰਾਨਵੇਂ ਪਚਾਨਵੇਂ/ਪੰਚਾਨਵੇਂ ਛਿਆਨਵੇਂ ਸਤਾਨਵੇਂ/ਸੱਤਾਨਵੇਂ ਅਠਾਨਵੇਂ/ਅੱਠਾਨਵੇਂ ਨੜਿੰਨਵੇਂ/ਨਿੜਾਨਵੇਂ/ਨਿਨਾਨਵੇਂ";
-/// Words that usually mean something else: one as an article, a vocative, a lamp, collected, tell, seven as truth.
-const DOUBTFUL: [&str; 10] = ["ਇੱਕ", "ਇਕ", "ਬਾਈ", "ਬੱਤੀ", "ਇਕੱਤਰ", "ਦੱਸ", "ਸਤ", "ਛੀ", "ਬਾਠ", "ਉਨੀ"];
+/// The words of 0 to 99. The first form is the one that is written; those behind a slash are read too, and so are those that
+/// [`spellings`] makes of them.
+const SMALL: &str = "ਸਿਫ਼ਰ/ਸਿਫਰ/ਜ਼ੀਰੋ/ਜੀਰੋ ਇੱਕ/ਇਕ ਦੋ ਤਿੰਨ/ਤਿਨ/ਤਿਂਨ ਚਾਰ ਪੰਜ/ਪਂਜ ਛੇ/ਛੀ ਸੱਤ/ਸਤ ਅੱਠ/ਅਠ ਨੌਂ/ਨੌ ਦਸ/ਦੱਸ ਗਿਆਰਾਂ/ਗਿਆਰਾ ਬਾਰਾਂ/ਬਾਰਾ \
+    ਤੇਰਾਂ ਚੌਦਾਂ/ਚੌਦਾ ਪੰਦਰਾਂ/ਪੰਦਰਾ ਸੋਲਾਂ/ਸੋਲਾ ਸਤਾਰਾਂ/ਸਤਾਰਾ/ਸੱਤਾਰਾਂ ਅਠਾਰਾਂ/ਅਠਾਰਾ/ਅੱਠਾਰਾਂ ਉੱਨੀ/ਉਨੀ/ਉੰਨੀ/ਉਂਨੀ ਵੀਹ/ਵੀਂਹ \
+    ਇੱਕੀ/ਇਕੀ ਬਾਈ ਤੇਈ/ਤੇਈਂ ਚੌਵੀ/ਚੌਬੀ ਪੱਚੀ/ਪੰਝੀ ਛੱਬੀ/ਛਬੀ ਸਤਾਈ/ਸੱਤਾਈ ਅਠਾਈ/ਅੱਠਾਈ ਉਨੱਤੀ/ਉਣੱਤੀ/ਉਣਤੀ ਤੀਹ/ਤੀਂਹ \
+    ਇਕੱਤੀ/ਇਕਤੀ/ਇੱਕਤੀ/ਅਕੱਤੀ ਬੱਤੀ ਤੇਤੀ/ਤੇਂਤੀ/ਤੈਂਤੀ ਚੌਂਤੀ/ਚੌਤੀ ਪੈਂਤੀ/ਪੈਤੀ ਛੱਤੀ ਸੈਂਤੀ/ਸੈਤੀ ਅਠੱਤੀ/ਅਠਤੀ/ਅੱਠਤੀ \
+    ਉਨਤਾਲੀ/ਉਣਤਾਲੀ/ਉੱਨਤਾਲੀ ਚਾਲੀ ਇਕਤਾਲੀ/ਇੱਕਤਾਲੀ/ਅਕਤਾਲੀ ਬਿਆਲੀ/ਬਤਾਲੀ/ਬਿਤਾਲੀ ਤਰਤਾਲੀ/ਤਿਰਤਾਲੀ/ਤੰਤਾਲੀ/ਤੇਤਾਲੀ/ਤਿੰਤਾਲੀ/ਤਿਤਾਲੀ \
+    ਚੁਤਾਲੀ/ਚਵਾਲੀ/ਚੌਤਾਲੀ/ਚੁਆਲੀ/ਚੌਂਤਾਲੀ ਪੰਤਾਲੀ/ਪੈਂਤਾਲੀ/ਪੈਤਾਲੀ/ਪਚਤਾਲੀ ਛਿਆਲੀ/ਛਤਾਲੀ/ਛਿਤਾਲੀ ਸੰਤਾਲੀ/ਸੈਂਤਾਲੀ ਅਠਤਾਲੀ/ਅੜਤਾਲੀ/ਅੱਠਤਾਲੀ \
+    ਉਨੰਜਾ/ਉਣੰਜਾ/ਉਨਵੰਜਾ/ਉਣਵੰਜਾ ਪੰਜਾਹ ਇਕਵੰਜਾ/ਇੱਕਵੰਜਾ/ਅਕਵੰਜਾ ਬਵੰਜਾ ਤਰਵੰਜਾ/ਤਿਰਵੰਜਾ/ਤਰੇਵੰਜਾ \
+    ਚੁਰੰਜਾ/ਚੁਰਵੰਜਾ/ਚੌਰੰਜਾ/ਚਵੰਜਾ/ਚੁਵੰਜਾ/ਚੌਵੰਜਾ ਪਚਵੰਜਾ/ਪਚਪਨ/ਪਚੰਜਾ ਛਪੰਜਾ/ਛਪਿੰਜਾ/ਛਵੰਜਾ/ਛਿਪੰਜਾ ਸਤਵੰਜਾ/ਸੱਤਵੰਜਾ ਅਠਵੰਜਾ/ਅੱਠਵੰਜਾ \
+    ਉਨਾਹਠ/ਉਣਾਹਠ/ਉਨਾਠ/ਉਣਾਠ ਸੱਠ/ਸਠ ਇਕਾਹਠ/ਇਕਾਠ/ਅਕਾਹਠ ਬਾਹਠ/ਬਾਠ ਤਰੇਹਠ/ਤਰੇਠ/ਤਿਰੇਹਠ/ਤ੍ਰੇਹਠ ਚੌਂਹਠ/ਚੌਹਠ/ਚੌਂਠ/ਚੌਠ ਪੈਂਹਠ/ਪੈਂਠ/ਪੈਹਠ \
+    ਛਿਆਹਠ/ਛਿਆਠ ਸਤਾਹਠ/ਸਤਾਠ/ਸੱਤਾਹਠ ਅਠਾਹਠ/ਅਠਾਠ/ਅੱਠਾਹਠ ਉਨੱਤਰ/ਉਣੱਤਰ/ਉਨਹੱਤਰ/ਉਣਹੱਤਰ ਸੱਤਰ ਇਕੱਤਰ/ਇਕਹੱਤਰ/ਇੱਕਹੱਤਰ/ਅਕਹੱਤਰ ਬਹੱਤਰ \
+    ਤਿਹੱਤਰ/ਤਹੱਤਰ/ਤੇਹੱਤਰ ਚੁਹੱਤਰ/ਚੌਹੱਤਰ/ਚਹੱਤਰ ਪਚੱਤਰ/ਪੰਝੱਤਰ/ਪਚਹੱਤਰ/ਪੰਜੱਤਰ/ਪੰਜਹੱਤਰ/ਪਛੱਤਰ/ਪਿਚੱਤਰ ਛਿਹੱਤਰ/ਛਹੱਤਰ/ਛੇਹੱਤਰ \
+    ਸਤੱਤਰ/ਸਤਹੱਤਰ/ਸੱਤਹੱਤਰ ਅਠੱਤਰ/ਅਠਹੱਤਰ/ਅੱਠਹੱਤਰ ਉਨਾਸੀ/ਉਣਾਸੀ/ਉਨਿਆਸੀ/ਉਣਿਆਸੀ ਅੱਸੀ ਇਕਾਸੀ/ਇਕਿਆਸੀ/ਅਕਾਸੀ ਬਿਆਸੀ ਤਰਾਸੀ/ਤਿਰਾਸੀ/ਤਿਆਸੀ \
+    ਚੁਰਾਸੀ/ਚੌਰਾਸੀ/ਚਰਾਸੀ ਪਚਾਸੀ/ਪੰਜਾਸੀ/ਪੰਚਾਸੀ/ਪਿਚਾਸੀ ਛਿਆਸੀ ਸਤਾਸੀ/ਸੱਤਾਸੀ ਅਠਾਸੀ/ਅੱਠਾਸੀ ਉਨਾਨਵੇਂ/ਉਣਾਨਵੇਂ/ਨਵਾਸੀ ਨੱਬੇ/ਨੱਵੇ/ਨਵ੍ਹੇ \
+    ਇਕਾਨਵੇਂ/ਇਕਿਆਨਵੇਂ/ਅਕਾਨਵੇਂ/ਇੱਕਾਨਵੇਂ ਬਾਨਵੇਂ/ਬਿਆਨਵੇਂ ਤਰਾਨਵੇਂ/ਤਿਰਾਨਵੇਂ/ਤਿਆਨਵੇਂ ਚੁਰਾਨਵੇਂ/ਚੌਰਾਨਵੇਂ/ਚਰਾਨਵੇਂ \
+    ਪਚਾਨਵੇਂ/ਪੰਚਾਨਵੇਂ/ਪਚਿਆਨਵੇਂ/ਪੰਜਾਨਵੇਂ ਛਿਆਨਵੇਂ ਸਤਾਨਵੇਂ/ਸੱਤਾਨਵੇਂ ਅਠਾਨਵੇਂ/ਅੱਠਾਨਵੇਂ \
+    ਨੜਿੰਨਵੇਂ/ਨਿੜਾਨਵੇਂ/ਨਿਨਾਨਵੇਂ/ਨੜਿੱਨਵੇਂ/ਨਿਆਨਵੇਂ/ਨੜਾਨਵੇਂ";
+/// Words that usually mean something else: one as an article, a vocative, a lamp, collected, tell, seven as truth, names.
+const DOUBTFUL: [&str; 14] =
+    ["ਇੱਕ", "ਇਕ", "ਬਾਈ", "ਬੱਤੀ", "ਇਕੱਤਰ", "ਦੱਸ", "ਸਤ", "ਛੀ", "ਬਾਠ", "ਉਨੀ", "ਉੰਨੀ", "ਉਂਨੀ", "ਸਤਾਰਾ", "ਸੋਲਾ"];
 /// The endings of an ordinal behind a figure, by gender, number and case.
 const ENDINGS: [&str; 6] = ["ਵਾਂ", "ਵੀਂ", "ਵੇਂ", "ਵਾ", "ਵੀ", "ਵੇ"];
 const SCALES: [(&str, u64); 5] =
-    [("ਅਰਬ", 1_000_000_000), ("ਕਰੋੜ", 10_000_000), ("ਲੱਖ/ਲਖ", 100_000), ("ਹਜ਼ਾਰ/ਹਜਾਰ", 1000), ("ਸੌ/ਸੈਂਕੜਾ", 100)];
-const OTHERS: [(&str, Meaning); 10] = [
+    [("ਅਰਬ", 1_000_000_000), ("ਕਰੋੜ/ਕ੍ਰੋੜ", 10_000_000), ("ਲੱਖ/ਲਖ", 100_000), ("ਹਜ਼ਾਰ/ਹਜਾਰ", 1000), ("ਸੌ", 100)];
+const OTHERS: [(&str, Meaning); 16] = [
     ("ਮਿਲੀਅਨ", Meaning::Scale(1_000_000)),
     ("ਬਿਲੀਅਨ", Meaning::Scale(1_000_000_000)),
-    ("ਡੇਢ/ਡੇੜ", Meaning::Quarters(6)),
-    ("ਢਾਈ", Meaning::Quarters(10)),
-    ("ਸਾਢੇ", Meaning::Adding(2)),
+    ("ਟ੍ਰਿਲੀਅਨ/ਟਰਿਲੀਅਨ", Meaning::Scale(1_000_000_000_000)),
+    ("ਖਰਬ/ਖ਼ਰਬ", Meaning::Scale(100_000_000_000)),
+    ("ਡੇਢ/ਡੇੜ/ਡੇੜ੍ਹ/ਡੇਡ/ਡੇਢ਼/ਡੂਢ/ਡਿਉਢ/ਡਿਓਢ", Meaning::Quarters(6)),
+    ("ਢਾਈ/ਅਢਾਈ/ਅੜ੍ਹਾਈ", Meaning::Quarters(10)),
+    ("ਸਾਢੇ/ਸਾਢ਼ੇ/ਸਾੜ੍ਹੇ/ਸਾਡ੍ਹੇ", Meaning::Adding(2)),
     ("ਸਵਾ", Meaning::Adding(1)),
-    ("ਪੌਣੇ/ਪੌਣਾ/ਪੌਣੀ", Meaning::Adding(-1)),
+    ("ਪੌਣੇ/ਪੌਣਾ/ਪੌਣੀ/ਪੋਣੇ/ਪੌਨੇ", Meaning::Adding(-1)),
+    ("ਅੱਧਾ/ਅੱਧੇ/ਅੱਧੀ/ਅੱਧ", Meaning::Part(2)),
     ("ਦਸ਼ਮਲਵ/ਪੁਆਇੰਟ", Meaning::Point),
     ("ਡਬਲ", Meaning::Repeat(2)),
-    ("ਵਜੇ", Meaning::OClock),
+    ("ਟ੍ਰਿਪਲ/ਟਰਿਪਲ", Meaning::Repeat(3)),
+    ("ਕੁ", Meaning::About),
+    ("ਵਜੇ/ਵੱਜੇ", Meaning::OClock),
+    ("ਸੈਂਕੜਾ/ਸੈਂਕੜੇ/ਸੈਂਕੜਿਆਂ/ਸੈਂਕੜੀਆਂ/ਹਜ਼ਾਰਾਂ/ਹਜਾਰਾਂ/ਲੱਖਾਂ/ਲੱਖਾ/ਕਰੋੜਾਂ/ਅਰਬਾਂ/ਖਰਬਾਂ/ਨੀਲ/ਪਦਮ/ਸ਼ੰਖ", Meaning::Unread),
 ];
 /// The ordinals that are not their number with ਵਾਂ.
 const ORDINALS: [(&str, u64); 4] = [
@@ -63,10 +76,12 @@ static MEANINGS: LazyLock<HashMap<String, Meaning>> = LazyLock::new(|| {
         add(forms, Meaning::Ordinal(n));
     }
     for (n, forms) in (0..).zip(SMALL.split_whitespace()) {
-        add(forms, Meaning::Small(n));
-        for stem in forms.split('/').map(stem).filter(|_| n >= 5) {
-            for ending in ["ਵਾਂ", "ਵੀਂ", "ਵੇਂ"] {
-                add(&format!("{stem}{ending}"), Meaning::Ordinal(n));
+        for form in forms.split('/').flat_map(spellings) {
+            add(&form, Meaning::Small(n));
+            for stem in [stem(&form), &form].into_iter().filter(|_| n >= 5) {
+                for ending in ENDINGS {
+                    add(&format!("{stem}{ending}"), Meaning::Ordinal(n));
+                }
             }
         }
     }
@@ -82,6 +97,18 @@ fn first(forms: &str) -> &str {
     forms.split('/').next().unwrap_or(forms)
 }
 
+/// A word of a number, and its spellings by region: ਬਾਨਵੇਂ and ਬਾਣਵੇਂ, ਬਵੰਜਾ and ਬਵਿੰਜਾ, with and without the last bindi.
+fn spellings(form: &str) -> Vec<String> {
+    let mut spellings = vec![form.to_owned()];
+    if let Some(stem) = form.strip_suffix("ਨਵੇਂ") {
+        spellings.extend(["ਣਵੇਂ", "ਨਵੇ", "ਣਵੇ"].map(|ending| format!("{stem}{ending}")));
+    }
+    if let Some(stem) = form.strip_suffix("ਵੰਜਾ") {
+        spellings.push(format!("{stem}ਵਿੰਜਾ"));
+    }
+    spellings
+}
+
 /// What an ordinal's ending is added to: ਗਿਆਰਾਂ has ਗਿਆਰਵਾਂ, ਨੌਂ has ਨੌਵਾਂ.
 fn stem(word: &str) -> &str {
     word.strip_suffix("ਾਂ").or_else(|| word.strip_suffix('ਂ')).unwrap_or(word)
@@ -89,10 +116,21 @@ fn stem(word: &str) -> &str {
 
 /// What a word means in a number, and whether it is doubtful alone.
 pub(super) fn meaning(word: &str) -> Option<(Meaning, bool)> {
-    let meaning = *MEANINGS.get(word)?;
+    // ਬਾਰ੍ਹਾਂ is spelt with the breath that is heard, ਚਾਲ਼ੀ with the dot that is.
+    let plain = || {
+        MEANINGS
+            .get(&word.replace("੍ਹ", "").replace("ਲ\u{a3c}", "ਲ"))
+            .filter(|_| word.contains(['੍', '\u{a3c}']))
+    };
+    let meaning = *MEANINGS.get(word).or_else(plain)?;
     let is_doubtful = match meaning {
         Meaning::Small(_) => DOUBTFUL.contains(&word),
-        Meaning::Adding(_) | Meaning::Point | Meaning::Repeat(_) => true,
+        Meaning::Adding(_)
+        | Meaning::Point
+        | Meaning::Repeat(_)
+        | Meaning::About
+        | Meaning::Unread
+        | Meaning::Part(_) => true,
         _ => false,
     };
     Some((meaning, is_doubtful))
@@ -136,7 +174,7 @@ pub(super) fn with_ending(words: &str, ending: &str) -> String {
 
 /// The name of a scale.
 pub(super) fn scale(scale: u64) -> &'static str {
-    let scales = SCALES.iter().chain([&("ਮਿਲੀਅਨ", 1_000_000)]);
+    let scales = SCALES.iter().chain([&("ਮਿਲੀਅਨ", 1_000_000), &("ਟ੍ਰਿਲੀਅਨ", 1_000_000_000_000)]);
     scales.into_iter().find_map(|(forms, n)| (*n == scale).then(|| first(forms))).unwrap_or_default()
 }
 
@@ -213,7 +251,7 @@ fn ordinal(n: u64) -> String {
     }
 }
 
-#[cfg(test)]
-pub(super) fn forms() -> impl Iterator<Item = &'static String> {
-    MEANINGS.keys()
+/// All words of numbers.
+pub(super) fn forms() -> impl Iterator<Item = (&'static str, Meaning)> {
+    MEANINGS.iter().map(|(form, meaning)| (form.as_str(), *meaning))
 }

@@ -1,94 +1,11 @@
 //! Parses the words of numbers: words with their meanings come in, numbers go out.
 
-use super::number::{Language, Number, Said};
-use crate::text::continues_a_word;
+use super::{
+    number::{Language, Number, Said},
+    token::{Meaning, Token},
+};
 
-/// What a word means in a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meaning {
-    /// A number below 100 as one word. In English, below 20.
-    Small(u64),
-    /// An English multiple of ten from 20 to 90, which a digit may follow.
-    Tens(u64),
-    /// 100, 1,000, 100,000 and so on.
-    Scale(u64),
-    /// A number with a fraction as one word, in quarters: ਡੇਢ, ਢਾਈ.
-    Quarters(u64),
-    /// Quarters that are added to the next number: ਸਾਢੇ, ਸਵਾ; ਪੌਣੇ, which takes one away.
-    Adding(i64),
-    /// The decimal point.
-    Point,
-    /// The next digit is said this many times: double.
-    Repeat(usize),
-    /// An ordinal as one word.
-    Ordinal(u64),
-    /// A scale as an ordinal: hundredth.
-    OrdinalScale(u64),
-    /// And, which may stand before the last part of an English number.
-    And,
-    /// A, which may stand before a scale and before a half or quarter.
-    Article,
-    /// Half and quarter, in quarters.
-    Part(u64),
-    /// Past and to, which a part of an hour may stand before: 1 and -1.
-    Hour(i64),
-    /// What follows the time of a clock: ਵਜੇ.
-    OClock,
-}
-
-/// A word of a text. An apostrophe between letters does not end it.
-#[derive(Debug, Clone)]
-pub(super) struct Token<'a> {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) text: &'a str,
-    /// What stands between the word before and this one; nothing before the first word.
-    pub(super) before: &'a str,
-    pub(super) meaning: Option<Meaning>,
-    /// Whether the word alone is usually something else than a number.
-    pub(super) is_doubtful: bool,
-}
-
-impl<'a> Token<'a> {
-    /// The words of a text.
-    pub(super) fn all(text: &'a str, meaning: impl Fn(&str) -> Option<(Meaning, bool)>) -> Vec<Self> {
-        let mut tokens: Vec<Self> = Vec::new();
-        let mut last = 0;
-        while let Some(found) = text[last..].find(continues_a_word) {
-            let start = last + found;
-            let mut end = start + word(&text[start..]);
-            while let Some(rest) = text[end..].strip_prefix(['\'', '’']).filter(|rest| word(rest) > 0) {
-                end = text.len() - rest.len() + word(rest);
-            }
-            let found = meaning(&text[start..end]);
-            tokens.push(Self {
-                start,
-                end,
-                text: &text[start..end],
-                before: if tokens.is_empty() { "" } else { &text[last..start] },
-                meaning: found.map(|(meaning, _)| meaning),
-                is_doubtful: found.is_some_and(|(_, is_doubtful)| is_doubtful),
-            });
-            last = end;
-        }
-        tokens
-    }
-
-    /// Whether only one space or hyphen stands between the word before and this one.
-    pub(super) fn follows(&self) -> bool {
-        matches!(self.before, " " | "-" | "\u{a0}")
-    }
-
-    /// Whether the word is a number below 100.
-    pub(super) fn is_small(&self) -> bool {
-        matches!(self.meaning, Some(Meaning::Small(_) | Meaning::Tens(_)))
-    }
-}
-
-/// The length of the letters, digits and marks at the start of a text.
-fn word(text: &str) -> usize {
-    text.find(|c| !continues_a_word(c)).unwrap_or(text.len())
-}
+const CRORE: u64 = 10_000_000;
 
 /// Reads numbers off the words of a text.
 pub(super) struct Reader<'a> {
@@ -117,6 +34,30 @@ impl<'a> Reader<'a> {
         Some((at, said))
     }
 
+    /// What the scales at the end of a number multiply, and their product: 2 and 100,000 of ਦੋ ਲੱਖ. `None` if the number is
+    /// no product: ਦੋ ਲੱਖ ਪੰਜ.
+    pub(super) fn factors(&self, said: &Said) -> Option<(Number, u64)> {
+        let mut end = said.words.end;
+        let mut product: u64 = 1;
+        while end > said.words.start
+            && let Some(Meaning::Scale(scale)) = self.meaning(end - 1)
+        {
+            product = product.checked_mul(scale)?;
+            end -= 1;
+        }
+        end -= usize::from(end > said.words.start && self.meaning(end - 1) == Some(Meaning::About));
+        let head = Self { tokens: self.tokens.get(..end)?, ..*self };
+        let (read, number) = head.amount(said.words.start)?;
+        (product > 1 && read == end && number.times(product).as_ref() == Some(&said.number))
+            .then_some((number, product))
+    }
+
+    /// Whether a hyphen stands before a number.
+    pub(super) fn is_hyphenated(&self, said: &Said) -> bool {
+        let first = &self.tokens[said.words.start];
+        first.follows() && !first.follows_a_space()
+    }
+
     /// The meaning of a word.
     fn meaning(&self, at: usize) -> Option<Meaning> {
         match self.tokens.get(at)?.meaning {
@@ -130,7 +71,7 @@ impl<'a> Reader<'a> {
     }
 
     fn continues(&self, at: usize) -> bool {
-        self.tokens.get(at).is_some_and(Token::follows)
+        self.tokens.get(at).is_some_and(Token::goes_on)
     }
 
     /// The meaning of a word that goes on with a number.
@@ -166,21 +107,22 @@ impl<'a> Reader<'a> {
             let is_clock = self.next(start + 1) == Some(Meaning::OClock);
             return if is_clock { Some((start + 2, Number::Clock(u8::try_from(n).ok()?, 0))) } else { None };
         }
-        let hour = |quarters: i64| {
-            let (hour, quarter) = (quarters.div_euclid(4), quarters.rem_euclid(4));
-            let hour = if hour == 0 { 12 } else { hour };
-            let minute = u8::try_from(quarter * 15).ok()?;
-            (1..=12).contains(&hour).then_some(Number::Clock(u8::try_from(hour).ok()?, minute))
-        };
-        if let Some(Meaning::Part(quarters)) = self.meaning(start) {
-            let Some(Meaning::Hour(sign)) = self.next(start + 1) else { return None };
-            let Some(Meaning::Small(n @ 1..=12)) = self.next(start + 2) else { return None };
-            let (n, quarters) = (i64::try_from(n).ok()?, i64::try_from(quarters).ok()?);
-            return Some((start + 3, hour(4 * n + sign * quarters)?));
+        let part =
+            start + usize::from(self.meaning(start) == Some(Meaning::Article) && self.continues(start + 1));
+        if let Some(Meaning::Part(quarters)) = self.meaning(part) {
+            // There is no half to three.
+            let sign = match self.next(part + 1) {
+                Some(Meaning::Hour(sign)) if quarters == 1 || sign > 0 => sign,
+                _ => return None,
+            };
+            let Some(Meaning::Small(n @ 1..=12)) = self.next(part + 2) else { return None };
+            let hours = (4 * n).checked_add_signed(sign * i64::try_from(quarters).ok()?)?;
+            return Some((part + 3, Number::clock(hours)?));
         }
         let (end, quarters) = self.fraction(start)?;
-        let is_clock = self.next(end) == Some(Meaning::OClock);
-        if is_clock { Some((end, hour(i64::try_from(quarters).ok()?)?)) } else { None }
+        let behind = end + usize::from(self.next(end) == Some(Meaning::About));
+        let is_clock = self.continues(end) && self.next(behind) == Some(Meaning::OClock);
+        if is_clock { Some((end, Number::clock(quarters)?)) } else { None }
     }
 
     /// A number with a fraction before the number, in quarters: ਡੇਢ, ਸਾਢੇ ਤਿੰਨ.
@@ -188,9 +130,10 @@ impl<'a> Reader<'a> {
         match self.meaning(start)? {
             Meaning::Quarters(quarters) => Some((start + 1, quarters)),
             Meaning::Adding(quarters) => match self.next(start + 1) {
-                Some(Meaning::Small(n)) => Some((start + 2, (4 * n).checked_add_signed(quarters)?)),
+                Some(Meaning::Small(n @ 1..)) => Some((start + 2, (4 * n).checked_add_signed(quarters)?)),
                 // ਸਵਾ ਸੌ is a quarter more than one hundred, ਪੌਣਾ ਘੰਟਾ three quarters of an hour.
-                _ => Some((start + 1, 4_u64.checked_add_signed(quarters)?)),
+                _ if quarters.abs() == 1 => Some((start + 1, 4_u64.checked_add_signed(quarters)?)),
+                _ => None,
             },
             _ => None,
         }
@@ -214,37 +157,69 @@ impl<'a> Reader<'a> {
         (n > 2).then_some((end, Number::Ordinal(n)))
     }
 
-    /// How many, with or without a fraction or decimals. A scale behind these multiplies them: two point five million.
+    /// How many, with or without a fraction or decimals. A scale behind these multiplies them, if it is larger than those
+    /// before it: two point five million, ਦੋ ਲੱਖ ਕਰੋੜ, ਪੰਜ ਕੁ ਸੌ.
     fn amount(&self, start: usize) -> Option<(usize, Number)> {
         let (mut at, mut number) = self.unscaled(start)?;
-        while let Some(Meaning::Scale(scale)) = self.next(at)
-            && let Some(scaled) = number.times(scale)
-        {
+        let scale = |at: usize| match self.meaning(at) {
+            Some(Meaning::Scale(scale)) => scale,
+            _ => 1,
+        };
+        let mut largest = (start..at).map(scale).max()?;
+        loop {
+            let is_about = self.next(at) == Some(Meaning::About);
+            let behind = at + usize::from(is_about);
+            let Some(Meaning::Scale(scale)) = self.next(behind).filter(|_| self.continues(at)) else { break };
+            let Some(scaled) = number.times(scale).filter(|_| scale > largest && self.counts(&number, scale))
+            else {
+                break;
+            };
             number = scaled;
-            at += 1;
+            largest = scale;
+            at = behind + 1;
         }
         Some((at, number))
     }
 
+    /// Whether a number may stand before a scale. In Panjabi a hundred and more count no thousands and lakhs: ਪੰਜ ਸੌ ਹਜ਼ਾਰ ਰੁਪਏ
+    /// are five hundred to a thousand rupees, and ਪੰਜਾਹ ਸੌ fifty to a hundred.
+    fn counts(&self, number: &Number, scale: u64) -> bool {
+        let quarters = match number {
+            Number::Quarters(quarters) => *quarters,
+            Number::Decimal(whole, _) => 4 * whole,
+            _ => return false,
+        };
+        let is_round = quarters.is_multiple_of(40) && quarters != 80;
+        self.language == Language::English
+            || scale >= CRORE
+            || (quarters < 400 && !(scale == 100 && quarters > 0 && is_round))
+    }
+
     /// How many, without a scale behind a fraction or decimals.
     fn unscaled(&self, start: usize) -> Option<(usize, Number)> {
-        let start = match (self.meaning(start)?, self.next(start + 1)) {
-            (Meaning::Article, Some(Meaning::Scale(_))) => start + 1,
-            (Meaning::Article, _) => return None,
+        let is_scale = |at: usize| matches!(self.next(at), Some(Meaning::Scale(_)));
+        let start = match self.meaning(start)? {
+            Meaning::Article if is_scale(start + 1) => start + 1,
+            // A half a million.
+            Meaning::Article if matches!(self.next(start + 1), Some(Meaning::Part(_))) => {
+                return self.unscaled(start + 1);
+            }
+            Meaning::Article => return None,
+            // Half a million, a quarter million.
+            Meaning::Part(part) => {
+                let at = start + 1 + usize::from(self.next(start + 1) == Some(Meaning::Article));
+                return is_scale(at).then_some((at, Number::Quarters(part)));
+            }
             _ => start,
         };
         let (at, quarters) = self.quarters(start)?;
         if !quarters.is_multiple_of(4) {
             return Some((at, Number::Quarters(quarters)));
         }
-        if self.next(at) == Some(Meaning::Point) {
-            let mut digits = Vec::new();
-            while let Some(Meaning::Small(digit @ 0..=9)) = self.next(at + 1 + digits.len()) {
-                digits.push(u8::try_from(digit).ok()?);
-            }
-            if !digits.is_empty() {
-                return Some((at + 1 + digits.len(), Number::Decimal(quarters / 4, digits)));
-            }
+        if self.next(at) == Some(Meaning::Point)
+            && let Some((end, digits)) = self.decimals(at + 1)
+        {
+            return Some((end, Number::Decimal(quarters / 4, digits)));
         }
         // Three and a half, three and three quarters.
         if self.next(at) == Some(Meaning::And) {
@@ -253,16 +228,33 @@ impl<'a> Reader<'a> {
                 Some(Meaning::Small(3)) => (at + 2, 3),
                 _ => (at + 1, 1),
             };
-            if let Some(Meaning::Part(one)) = self.next(part)
-                && !matches!(self.next(part + 1), Some(Meaning::Hour(_)))
-            {
+            // Two and half past three, two and quarter to three.
+            let is_clock = match self.next(part + 1) {
+                Some(Meaning::Hour(sign)) => sign > 0 || (part == at + 1 && self.clock(part).is_some()),
+                _ => false,
+            };
+            if let Some(Meaning::Part(one)) = self.next(part).filter(|_| !is_clock) {
                 return Some((part + 1, Number::Quarters(quarters + times * one)));
             }
         }
         Some((at, Number::Quarters(quarters)))
     }
 
-    /// Groups with falling scales, in quarters.
+    /// The digits behind a decimal point, one by one or two as one number: point one four, point fourteen.
+    fn decimals(&self, start: usize) -> Option<(usize, Vec<u8>)> {
+        let mut digits = Vec::new();
+        while let Some(Meaning::Small(digit @ 0..=9)) = self.next(start + digits.len()) {
+            digits.push(u8::try_from(digit).ok()?);
+        }
+        if !digits.is_empty() {
+            return Some((start + digits.len(), digits));
+        }
+        let (end, quarters) = self.small(start).filter(|_| self.continues(start))?;
+        let n = u8::try_from(quarters / 4).ok()?;
+        (quarters.is_multiple_of(4) && n >= 10).then_some((end, vec![n / 10, n % 10]))
+    }
+
+    /// Groups with falling scales, in quarters. A fraction of a scale has no further group: ਡੇਢ ਲੱਖ.
     fn quarters(&self, start: usize) -> Option<(usize, u64)> {
         let mut at = start;
         let mut sum: u64 = 0;
@@ -273,18 +265,20 @@ impl<'a> Reader<'a> {
             if skipped == 1 && !self.continues(at + 1) {
                 break;
             }
-            let Some((end, group)) = self.group(at + skipped) else { break };
-            // A scale alone, which is one of it, can only be the first.
+            let Some((end, group)) = self.group(at + skipped, at == start) else { break };
             let scale = if end == start { self.meaning(end) } else { self.next(end) };
-            if end == at && end > start {
-                break;
-            }
             match scale {
-                Some(Meaning::Scale(scale @ 1000..)) if scale < limit => {
+                Some(Meaning::Scale(scale @ 1000..))
+                    if scale < limit && self.counts(&Number::Quarters(group), scale) =>
+                {
                     sum = sum.checked_add(group.checked_mul(scale)?)?;
                     limit = scale;
                     at = end + 1;
+                    if !group.is_multiple_of(4) {
+                        break;
+                    }
                 }
+                Some(Meaning::Scale(1000..)) if at == start => return Some((end, group)),
                 // A group with a scale that is not smaller starts another number.
                 Some(Meaning::Scale(1000..)) => break,
                 // So does a group that is too large for the rest of this one.
@@ -295,23 +289,27 @@ impl<'a> Reader<'a> {
         (at > start).then_some((at, sum))
     }
 
-    /// A number below 10,000 of at most one hundred and a rest, in quarters; or a scale alone, which is one of it.
-    fn group(&self, start: usize) -> Option<(usize, u64)> {
+    /// A number below 10,000 of at most one hundred and a rest, in quarters; or a scale alone, which is one of it and only the
+    /// first of a number.
+    fn group(&self, start: usize, is_first: bool) -> Option<(usize, u64)> {
         let (at, small) = match self.meaning(start)? {
+            Meaning::Scale(_) if !is_first => return None,
             Meaning::Scale(100) => (start, 4),
             Meaning::Scale(_) => return Some((start, 4)),
             _ => self.small(start)?,
         };
-        if self.next(at) != Some(Meaning::Scale(100)) && at != start {
+        let is_hundred = |at: usize| self.next(at) == Some(Meaning::Scale(100));
+        if at != start && !(is_hundred(at) && self.counts(&Number::Quarters(small), 100)) {
             return Some((at, small));
         }
         // ਡੇਢ ਸੌ, ਉੱਨੀ ਸੌ ਚੁਰਾਸੀ, two hundred and five.
         let hundreds = small * 100;
         let at = at + 1;
         let skipped = usize::from(self.next(at) == Some(Meaning::And));
-        match self.small(at + skipped).filter(|_| self.continues(at) && self.continues(at + skipped)) {
+        let rest = self.small(at + skipped).filter(|_| self.continues(at) && self.continues(at + skipped));
+        match rest.filter(|_| small.is_multiple_of(4)) {
             // 100 5 1000: the five belongs to the hundred, whatever follows. A further hundred starts another number.
-            Some((end, rest)) if self.next(end) != Some(Meaning::Scale(100)) => Some((end, hundreds + rest)),
+            Some((end, rest)) if !is_hundred(end) => Some((end, hundreds + rest)),
             _ => Some((at, hundreds)),
         }
     }

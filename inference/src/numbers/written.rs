@@ -1,20 +1,27 @@
 //! The written form: a text with numbers in words comes in, and what is written in figures comes out.
 //!
+//! - What is not understood whole stays in words: a run of words of numbers is written in figures as a whole, or not at all.
 //! - One to nine stay words, except beside a unit, a currency, a month or a label, and beside a number in figures. So do a
-//!   thousand and other scales without a number. The first to the fourth are figures in a date only.
-//! - Digits one after another are one figure, and so are three or more numbers below 100, as telephone numbers are said in
-//!   pairs, unless somebody counts in equal steps.
-//! - Two numbers that mean one or the other have a hyphen between: ਦੋ ਤਿੰਨ ਦਿਨ is 2-3 ਦਿਨ.
+//!   hundred and other scales without a number. The first to the fourth are figures in a date only.
+//! - The digits of a string are one figure, and so are the pairs of a telephone number.
+//! - Two numbers that mean one or the other have a hyphen between: ਦੋ ਤਿੰਨ ਦਿਨ is 2-3 ਦਿਨ. So have two that mean so many each,
+//!   which are figures beside a unit or a currency only: ਦਸ ਦਸ ਰੁਪਏ is 10-10 ਰੁਪਏ.
 //! - Commas stand by lakh and crore in Panjabi, and in English where one of these is said; else by thousands.
 
 use std::ops::Range;
 
 use super::{
-    context::{LABELS, Place, is_listed},
-    figure::{Grouping, figure},
-    number::{Language, Number, Said},
-    parse::{Meaning, Token},
-    run::{Run, runs},
+    context::Place,
+    figure::{Grouping, figure, money},
+    find::runs,
+    link::Joint,
+    number::{Kind, Language, Number, Reading, Said},
+    run::Run,
+    token::{Meaning, Token},
+    words::{
+        ALTERNATIVES, AND, CURRENCY_NAMES, DECADES, HUNDREDTHS, INDIAN_SCALES, LABELS, LARGER_UNITS, PERCENT,
+        SIGNS, UNITS, is_listed, is_month, names,
+    },
 };
 
 /// A part of a text that is written in figures.
@@ -28,53 +35,27 @@ pub(crate) struct Figure {
     pub(crate) text: String,
 }
 
-/// The signs of currencies, their names, and the names of their hundredth parts.
-const CURRENCIES: [(&str, &str, &str); 2] = [
-    ("₹", "ਰੁਪਏ ਰੁਪਈਏ ਰੁਪਿਆਂ ਰੁਪਿਆ ਰੁਪਈਆ rupees rupee", "ਪੈਸੇ ਪੈਸਾ paise paisa"),
-    ("$", "ਡਾਲਰ ਡਾਲਰਾਂ dollars dollar", "ਸੈਂਟ cents cent"),
-];
-const PERCENT: &str = "ਪ੍ਰਤੀਸ਼ਤ ਫ਼ੀਸਦੀ ਫੀਸਦੀ ਪਰਸੈਂਟ percent";
-/// Units of measure and of the clock, with which every number is a figure.
-const UNITS: &str = "ਵਜੇ ਵੱਜੇ ਵੱਜ ਤਾਰੀਖ਼ ਤਾਰੀਖ ਕਿਲੋ ਕਿੱਲੋ ਕਿਲੋਗ੍ਰਾਮ ਗ੍ਰਾਮ ਕੁਇੰਟਲ ਟਨ ਲੀਟਰ ਲਿਟਰ ਮੀਟਰ ਕਿਲੋਮੀਟਰ ਸੈਂਟੀਮੀਟਰ ਮੀਲ ਫੁੱਟ ਇੰਚ ਗਜ਼ ਏਕੜ ਡਿਗਰੀ \
-    am pm o'clock o’clock kilo kilos kilogram kilograms kg gram grams quintal quintals tonne tonnes litre litres liter liters metre metres \
-    meter meters kilometre kilometres kilometer kilometers km cm mile miles foot feet inch inches acre acres degree degrees";
-/// English words behind which a number says which one.
-const ENGLISH_LABELS: &str = "number page room chapter section platform code";
-const MONTHS: &str = "ਜਨਵਰੀ ਫ਼ਰਵਰੀ ਫਰਵਰੀ ਮਾਰਚ ਅਪ੍ਰੈਲ ਮਈ ਜੂਨ ਜੁਲਾਈ ਅਗਸਤ ਸਤੰਬਰ ਅਕਤੂਬਰ ਨਵੰਬਰ ਦਸੰਬਰ ਚੇਤ ਵਿਸਾਖ ਜੇਠ ਹਾੜ ਸਾਉਣ ਭਾਦੋਂ ਅੱਸੂ ਕੱਤਕ ਮੱਘਰ ਪੋਹ ਮਾਘ ਫੱਗਣ \
-    january february april june july august september october november december March May";
-/// The tens of decades, from twenty.
-const DECADES: [&str; 8] =
-    ["twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties"];
-/// Words between two numbers of which both are figures if one is.
-const JOINING: &str = "and or to ਅਤੇ ਤੇ ਜਾਂ ਤੋਂ";
-/// Those behind which a scale can be meant for both: ਪੰਜ ਤੋਂ ਦਸ ਹਜ਼ਾਰ.
-const ALTERNATIVES: &str = "or to ਜਾਂ ਤੋਂ";
-/// Scales with which commas stand by lakh and crore.
-const INDIAN_SCALES: &str = "lakh lakhs lac crore crores";
-
 /// The parts of a text that are written in figures, in order. The text is in NFC.
 pub(crate) fn figures(text: &str, language: Language) -> Vec<Figure> {
-    let tokens = Token::all(text, |word| language.meaning(word));
+    let tokens = Token::all(text, language);
     let writer = Writer { tokens: &tokens, language };
     let mut pieces: Vec<Piece> = Vec::new();
     let mut end = 0;
     for run in runs(&tokens, language) {
         pieces.extend((end..run.tokens.start).filter_map(|at| writer.day_or_hour(at)));
         end = run.tokens.end;
-        pieces.extend(writer.pieces(&run));
+        if run.is_whole {
+            pieces.extend(writer.pieces(&run));
+        }
     }
     pieces.extend((end..tokens.len()).filter_map(|at| writer.day_or_hour(at)));
     writer.join(&mut pieces);
-    for piece in &mut pieces {
-        writer.add_unit(piece);
+    for at in 0..pieces.len() {
+        writer.add_unit(&mut pieces, at);
     }
     writer.add_hundredths(&mut pieces);
-    let figure = |Piece { words, text, .. }| Figure {
-        start: tokens[words.start].start,
-        end: tokens[words.end - 1].end,
-        text,
-    };
-    pieces.into_iter().filter(|piece| piece.is_figure).map(figure).collect()
+    let pieces = pieces.into_iter().filter(|piece| piece.is_figure);
+    pieces.flat_map(|piece| writer.figures(&piece)).collect()
 }
 
 /// A number, or numbers that are written as one.
@@ -84,19 +65,18 @@ struct Piece {
     text: String,
     /// Whether it is written in figures.
     is_figure: bool,
-    /// The number, if it is a whole one that counts.
-    count: Option<u64>,
-    /// Whether a unit can stand behind it.
+    /// The number, or the last of a range, in quarters, if it is one that counts.
+    quarters: Option<u64>,
+    /// Whether the sign of a unit can stand beside it.
     is_amount: bool,
-    /// The names of the hundredth parts of its currency.
-    hundredths: Option<&'static str>,
+    /// The currency whose sign stands before it, by its place in the lists.
+    currency: Option<usize>,
 }
 
 impl Piece {
-    /// A figure for numbers that are written as one.
-    fn one(said: &[Said], text: String) -> Self {
-        let words = said[0].words.start..said[said.len() - 1].words.end;
-        Self { words, text, is_figure: true, count: None, is_amount: true, hundredths: None }
+    /// The number, if it is a whole one that counts.
+    fn count(&self) -> Option<u64> {
+        self.quarters.filter(|quarters| quarters.is_multiple_of(4)).map(|quarters| quarters / 4)
     }
 }
 
@@ -109,35 +89,66 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// The pieces of a run.
     fn pieces(&self, run: &Run) -> Vec<Piece> {
-        let place = Place::new(self.tokens, run.tokens.clone(), self.language);
-        let mut pieces = Vec::new();
-        for group in &run.groups {
-            let dated = self.with_year(group, &place);
-            // ਤਿੰਨ ਤਿੰਨ ਮੈਚ are three each.
-            let is_each = matches!(&group[..], [first, second] if first.number == second.number && first.words != second.words)
-                && self.language == Language::Panjabi
-                && !place.is_noun();
-            let as_one = || self.range(group, &place).or_else(|| digits(group));
-            if let Some(text) = (dated.is_none() && !is_each).then(as_one).flatten() {
-                pieces.push(Piece::one(group, text));
-                continue;
-            }
-            let is_beside = !is_each && (run.groups.len() > 1 || group.len() > 1);
-            // The digits of "double five" are one figure beside any other number.
-            for said in dated.as_ref().unwrap_or(group).chunk_by(|one, next| one.words == next.words) {
-                if let Some(text) = digits(said) {
-                    pieces.push(Piece::one(said, text));
-                    continue;
-                }
-                let is_part = matches!(said[0].number, Number::Quarters(1..=3));
-                let piece = self.piece(&said[0]);
-                pieces.push(Piece { is_figure: !is_part && (piece.is_figure || is_beside), ..piece });
-            }
+        let is_list = run.groups.len() > 1;
+        let mut pieces: Vec<Piece> = run.groups.iter().flat_map(|group| self.group(group)).collect();
+        for piece in pieces.iter_mut().filter(|_| is_list) {
+            piece.is_figure = true;
+            piece.is_amount = false;
         }
-        pieces
+        // Neither are the others of a list, if one of them is not understood.
+        if is_list && run.groups.iter().any(|group| group.kind == Kind::List) { Vec::new() } else { pieces }
     }
 
-    fn piece(&self, said: &Said) -> Piece {
+    fn group(&self, group: &Reading) -> Vec<Piece> {
+        let said = &group.said;
+        let words = said[0].words.start..said[said.len() - 1].words.end;
+        let value = |said: &Said| match said.number {
+            Number::Quarters(quarters) => Some(quarters),
+            _ => None,
+        };
+        let one = |text, is_figure| Piece {
+            text,
+            is_figure,
+            words: words.clone(),
+            quarters: said.last().and_then(value),
+            is_amount: !self.is_about(&words),
+            currency: None,
+        };
+        let both = |low: &Said, high: &Said| {
+            let text = |said: &Said| self.figure(&said.number, &words);
+            format!("{}-{}", text(low), text(high))
+        };
+        match (&said[..], group.kind) {
+            (_, Kind::Plain) => said.iter().map(|number| self.piece(number, said.len() > 1)).collect(),
+            ([low, high], Kind::Range) => vec![one(both(low, high), true)],
+            ([first, second], Kind::Each) => {
+                let is_figure = self.is_told_apart(&words);
+                vec![Piece { is_amount: false, ..one(both(first, second), is_figure) }]
+            }
+            (_, Kind::Digits) => {
+                let digits = said.iter().filter_map(|said| Some(said.number.small()?.to_string()));
+                vec![Piece { quarters: None, ..one(digits.collect(), true) }]
+            }
+            _ if self.is_counting(said) => said.iter().map(|number| self.piece(number, true)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether somebody counts in equal steps, and counts nothing: ten twenty thirty.
+    fn is_counting(&self, said: &[Said]) -> bool {
+        let numbers: Option<Vec<u64>> = said.iter().map(|said| said.number.small()).collect();
+        let is_counting = numbers.is_some_and(|numbers| {
+            let step = numbers[1].saturating_sub(numbers[0]);
+            numbers.len() > 2
+                && step > 0
+                && numbers[0] >= 10
+                && numbers.windows(2).all(|pair| pair[0] + step == pair[1])
+        });
+        let behind = self.following(said[said.len() - 1].words.end);
+        is_counting && behind.is_none()
+    }
+
+    fn piece(&self, said: &Said, is_beside: bool) -> Piece {
         // Five o'clock is 5 o'clock.
         let hour = match said.number {
             Number::Clock(hour, 0) if self.tokens[said.words.end - 1].meaning == Some(Meaning::OClock) => {
@@ -149,77 +160,45 @@ impl Writer<'_> {
             _ => None,
         };
         let Said { number, words } = hour.as_ref().unwrap_or(said);
-        let count = match number {
-            Number::Quarters(quarters) if quarters.is_multiple_of(4) => Some(quarters / 4),
+        let quarters = match number {
+            Number::Quarters(quarters) => Some(*quarters),
             _ => None,
         };
         let stays = match (number, &self.tokens[words.clone()]) {
             (Number::Ordinal(n), _) => *n < 5,
             (
                 _,
-                [Token { meaning: Some(Meaning::Scale(1000..)), .. }]
+                [Token { meaning: Some(Meaning::Scale(_)), .. }]
                 | [
                     Token { meaning: Some(Meaning::Article), .. },
-                    Token { meaning: Some(Meaning::Scale(1000..)), .. },
+                    Token { meaning: Some(Meaning::Scale(_)), .. },
                 ],
             ) => true,
-            _ => count.is_some_and(|count| count < 10),
+            _ => quarters.is_some_and(|quarters| quarters.is_multiple_of(4) && quarters < 40),
         };
+        let is_part = matches!(quarters, Some(1..=3));
         Piece {
             text: self.figure(number, words),
-            is_figure: !stays || self.is_told_apart(words),
-            count,
-            is_amount: !matches!(number, Number::Ordinal(_) | Number::Clock(..)),
-            hundredths: None,
+            is_figure: !is_part && (!stays || is_beside || self.is_told_apart(words)),
+            quarters,
+            is_amount: !matches!(number, Number::Ordinal(_) | Number::Clock(..)) && !self.is_about(words),
+            currency: None,
             words: words.clone(),
         }
     }
 
+    /// Whether ਕੁ stands between the words of a number.
+    fn is_about(&self, words: &Range<usize>) -> bool {
+        self.tokens[words.clone()].iter().any(|word| word.meaning == Some(Meaning::About))
+    }
+
     fn figure(&self, number: &Number, words: &Range<usize>) -> String {
-        let mut said = self.tokens[words.clone()].iter();
-        let is_indian = self.language == Language::Panjabi
-            || said.any(|word| is_listed(INDIAN_SCALES, &word.text.to_ascii_lowercase()));
+        let is_said = |word: &&Token<'_>| word.meaning.is_some() || names(ALTERNATIVES, word.text);
+        let mut said = self.tokens[words.start..].iter().take_while(is_said);
+        let is_indian =
+            self.language == Language::Panjabi || said.any(|word| names(INDIAN_SCALES, word.text));
         let grouping = if is_indian { Grouping::Indian } else { Grouping::International };
         figure(number, grouping, self.language, self.tokens[words.end - 1].text)
-    }
-
-    /// Two numbers that mean one or the other, or all between: ਦੋ ਤਿੰਨ ਦਿਨ, ਦਸ ਬਾਰਾਂ ਬੰਦੇ, ਦੋ ਤਿੰਨ ਸੌ.
-    fn range(&self, group: &[Said], place: &Place<'_>) -> Option<String> {
-        let [first, second] = group else { return None };
-        let (Number::Quarters(low), Number::Quarters(high)) = (&first.number, &second.number) else {
-            return None;
-        };
-        let counts = match self.language {
-            Language::Panjabi => !place.is_noun(),
-            Language::English => place.after().is_some_and(|noun| noun.len() > 3 && noun.ends_with('s')),
-        };
-        let is_range = !place.before().is_some_and(is_month) && counts && low < high && *high <= 2 * low;
-        let low = self.scaled(first, second).or(is_range.then_some(*low))?;
-        let text = |quarters: u64| self.figure(&Number::Quarters(quarters), &second.words);
-        Some(format!("{}-{}", text(low), text(*high)))
-    }
-
-    /// The first of two numbers in quarters, if the scale of the second is meant for both.
-    fn scaled(&self, first: &Said, second: &Said) -> Option<u64> {
-        let Some(Meaning::Scale(scale)) = self.tokens[second.words.end - 1].meaning else { return None };
-        let Number::Quarters(high) = second.number else { return None };
-        let low = first.number.small()? * 4 * scale;
-        (low < high && high.is_multiple_of(4 * scale)).then_some(low)
-    }
-
-    /// The day and the year behind a month: August fifteen nineteen forty-seven.
-    fn with_year(&self, group: &[Said], place: &Place<'_>) -> Option<Vec<Said>> {
-        let [day, century, rest] = group else { return None };
-        let (century_n, rest_n) = (century.number.small()?, rest.number.small()?);
-        let is_year = self.language == Language::English
-            && (11..=20).contains(&century_n)
-            && rest_n >= 10
-            && place.before().is_some_and(is_month);
-        let year = Said {
-            number: Number::Year(100 * century_n + rest_n),
-            words: century.words.start..rest.words.end,
-        };
-        is_year.then(|| vec![day.clone(), year])
     }
 
     /// The day of a date or an hour whose word is often no number, or no figure: ਇੱਕ ਜਨਵਰੀ, the first of May, ਇੱਕ ਵਜੇ.
@@ -235,21 +214,29 @@ impl Writer<'_> {
         };
         let words = at..at + 1;
         let is_either = is_hour || self.is_beside_month(&words);
-        is_either.then(|| Piece { is_amount: false, ..self.piece(&Said { number, words }) })
+        is_either.then(|| Piece { is_amount: false, ..self.piece(&Said { number, words }, false) })
     }
 
     /// Whether a unit, a currency, a month or a label makes a small number a figure.
     fn is_told_apart(&self, words: &Range<usize>) -> bool {
         let is_unit = |next: &Token<'_>| {
-            let is_named = |names: &str| is_listed(names, &next.text.to_ascii_lowercase());
-            is_named(UNITS) || CURRENCIES.iter().any(|(_, names, _)| is_named(names))
+            names(UNITS, next.text) || CURRENCY_NAMES.iter().any(|listed| names(listed, next.text))
         };
-        let is_label =
-            |word: &str| is_listed(LABELS, word) || is_listed(ENGLISH_LABELS, &word.to_ascii_lowercase());
+        let place = Place::new(self.tokens, words.clone(), self.language);
         self.n_per_cent(words.end) > 0
             || self.following(words.end).is_some_and(is_unit)
-            || Place::new(self.tokens, words.clone(), self.language).before().is_some_and(is_label)
+            || place.before().is_some_and(|word| names(LABELS, word))
+            || self.are_minutes(words)
             || self.is_beside_month(words)
+    }
+
+    /// Whether minutes stand beside an hour: ਦੋ ਵੱਜ ਕੇ ਪੰਜ ਮਿੰਟ, ਦੋ ਵੱਜਣ ਵਿੱਚ ਪੰਜ ਮਿੰਟ.
+    fn are_minutes(&self, words: &Range<usize>) -> bool {
+        let word = |n: usize| self.tokens.get(words.start.checked_sub(n)?).map(|token| token.text);
+        let is_behind_hour = word(1).is_some_and(|word| is_listed("ਵੱਜਕੇ ਵਜਕੇ", word))
+            || (word(1).is_some_and(|word| is_listed("ਕੇ ਵਿੱਚ ਵਿਚ", word))
+                && word(2).is_some_and(|word| is_listed("ਵੱਜ ਵਜ ਵੱਜਣ ਵਜਣ", word)));
+        is_behind_hour && self.following(words.end).is_some_and(|next| is_listed("ਮਿੰਟ ਮਿੰਟਾਂ", next.text))
     }
 
     /// Whether a month stands behind a day, or before one that ends a part of its sentence: in May two people came.
@@ -261,69 +248,89 @@ impl Writer<'_> {
                 && self.following(words.end).is_none_or(|next| next.meaning.is_some()))
     }
 
-    /// Makes both of two joined numbers figures if one is, from the left and from the right.
+    /// Makes both of two joined numbers figures if one is, from the left and from the right. Ordinals beside each other are
+    /// figures together: ਚੌਥੀ ਪੰਜਵੀਂ ਜਮਾਤ.
     fn join(&self, pieces: &mut [Piece]) {
+        let joined: Vec<bool> = (1..pieces.len())
+            .map(|at| {
+                let (first, second) = (&pieces[at - 1], &pieces[at]);
+                self.joint(first, second).is_some() || self.is_compound(first, second)
+            })
+            .collect();
+        for (at, _) in joined.iter().enumerate().filter(|(_, joined)| **joined) {
+            pieces[at + 1].is_figure |= pieces[at].is_figure;
+        }
+        for (at, _) in joined.iter().enumerate().rev().filter(|(_, joined)| **joined) {
+            pieces[at].is_figure |= pieces[at + 1].is_figure;
+        }
         for at in 1..pieces.len() {
-            let (before, behind) = pieces.split_at_mut(at);
-            let (first, second) = (&mut before[at - 1], &mut behind[0]);
-            let Some(joining) = self.joining(first, second) else { continue };
-            let said = |piece: &Piece| {
-                Some(Said { number: Number::whole(piece.count?), words: piece.words.clone() })
+            let (first, second) = (&pieces[at - 1].words, &pieces[at].words);
+            let is_ordinal = |words: &Range<usize>| {
+                matches!(
+                    self.tokens[words.end - 1].meaning,
+                    Some(Meaning::Ordinal(_) | Meaning::OrdinalScale(_))
+                )
             };
-            if is_listed(ALTERNATIVES, joining)
-                && let (Some(low), Some(high)) = (said(first), said(second))
-                && let Some(scaled) = self.scaled(&low, &high)
-            {
-                first.text = self.figure(&Number::Quarters(scaled), &second.words);
-                first.is_figure = true;
+            let is_next = first.end == second.start && self.following(second.start).is_some();
+            if is_next && is_ordinal(first) && is_ordinal(second) {
+                let are_figures = pieces[at - 1].is_figure && pieces[at].is_figure;
+                pieces[at - 1].is_figure = are_figures;
+                pieces[at].is_figure = are_figures;
             }
-            second.is_figure |= first.is_figure;
-        }
-        for at in (1..pieces.len()).rev() {
-            let is_joined = self.joining(&pieces[at - 1], &pieces[at]).is_some();
-            pieces[at - 1].is_figure |= is_joined && pieces[at].is_figure;
         }
     }
 
-    /// The word that joins two numbers, if there is one word between.
-    fn joining(&self, first: &Piece, second: &Piece) -> Option<&str> {
-        let word = self.following(first.words.end)?;
-        let is_next =
-            first.words.end + 1 == second.words.start && self.following(second.words.start).is_some();
-        (is_next && is_listed(JOINING, word.text)).then_some(word.text)
+    /// Whether a larger unit stands between two numbers: two hours and thirty minutes, six foot two.
+    fn is_compound(&self, first: &Piece, second: &Piece) -> bool {
+        let is_unit = self.following(first.words.end).is_some_and(|unit| names(LARGER_UNITS, unit.text));
+        let is_and = self.following(first.words.end + 1).is_some_and(|word| names(AND, word.text));
+        let start = first.words.end + 1 + usize::from(is_and);
+        is_unit && start == second.words.start && self.following(start).is_some()
     }
 
-    /// Adds the sign of a unit, and the end of a decade.
-    fn add_unit(&self, piece: &mut Piece) {
-        let Some(next) = self.following(piece.words.end) else { return };
-        if !piece.is_amount {
-            return;
-        }
-        let name = &next.text.to_ascii_lowercase()[..];
-        let tens = DECADES.iter().position(|decade| *decade == name);
-        if let (Some(tens), Some(century @ 11..=20)) = (tens, piece.count) {
+    /// The words that join two numbers.
+    fn joint(&self, first: &Piece, second: &Piece) -> Option<Joint> {
+        let joint = Joint::before(self.tokens, second.words.start, self.language)?;
+        (joint.first_end == first.words.end).then_some(joint)
+    }
+
+    /// Adds the sign of a unit, and the end of a decade. The sign of a currency stands before the first of two alternatives.
+    fn add_unit(&self, pieces: &mut [Piece], at: usize) {
+        let (before, behind) = pieces.split_at_mut(at);
+        let piece = &mut behind[0];
+        let Some(next) = self.following(piece.words.end).filter(|_| piece.is_amount) else { return };
+        let tens = DECADES.iter().position(|decade| names(decade, next.text));
+        let currency = CURRENCY_NAMES.iter().position(|listed| names(listed, next.text));
+        if let (Some(tens), Some(century @ 11..=20)) = (tens, piece.count()) {
             piece.text = format!("{century}{}0s", tens + 2);
-        } else if let Some((sign, _, hundredths)) =
-            CURRENCIES.iter().find(|(_, names, _)| is_listed(names, name))
-        {
-            piece.text.insert_str(0, sign);
-            piece.hundredths = Some(hundredths);
+            piece.words.end += 1;
+        } else if let Some(currency) = currency {
+            let first = before.last_mut().filter(|first| {
+                let joint = self.joint(first, piece);
+                joint.is_some_and(|joint| joint.is_alternative)
+                    && first.is_figure
+                    && first.is_amount
+                    && first.quarters < piece.quarters
+            });
+            piece.text = money(&piece.text);
+            match first {
+                Some(first) => first.text = format!("{}{}", SIGNS[currency], money(&first.text)),
+                None => piece.text.insert_str(0, SIGNS[currency]),
+            }
+            piece.currency = Some(currency);
+            piece.words.end += 1;
         } else {
             let n_words = self.n_per_cent(piece.words.end);
             if n_words > 0 {
                 piece.text.push('%');
                 piece.words.end += n_words;
             }
-            return;
         }
-        piece.words.end += 1;
     }
 
     /// The number of words that say per cent.
     fn n_per_cent(&self, at: usize) -> usize {
-        let is = |at: usize, names: &str| {
-            self.following(at).is_some_and(|word| is_listed(names, &word.text.to_ascii_lowercase()))
-        };
+        let is = |at: usize, listed: &str| self.following(at).is_some_and(|word| names(listed, word.text));
         if is(at, PERCENT) {
             1
         } else if is(at, "per ਫ਼ੀ ਫੀ") && is(at + 1, "cent ਸਦੀ") {
@@ -339,15 +346,14 @@ impl Writer<'_> {
             let (first, second) = (&pieces[at - 1], &pieces[at]);
             let is_next = first.words.end == second.words.start
                 && self.following(second.words.start).is_some()
-                || self.joining(first, second).is_some_and(|word| ["and", "ਅਤੇ", "ਤੇ"].contains(&word));
-            let (Some(names), Some(hundredths @ 1..=99), Some(_)) =
-                (first.hundredths, second.count, first.count)
+                || self.joint(first, second).is_some_and(|joint| !joint.is_alternative);
+            let (Some(currency), Some(hundredths @ 1..=99), Some(_)) =
+                (first.currency, second.count(), first.count())
             else {
                 continue;
             };
-            let is_named = self
-                .following(second.words.end)
-                .is_some_and(|name| is_listed(names, &name.text.to_ascii_lowercase()));
+            let is_named =
+                self.following(second.words.end).is_some_and(|name| names(HUNDREDTHS[currency], name.text));
             if is_next && is_named {
                 let end = second.words.end + 1;
                 pieces.remove(at);
@@ -357,30 +363,25 @@ impl Writer<'_> {
         }
     }
 
+    /// The figure of a piece. ਪੰਜ ਕੁ ਸੌ is 500 ਕੁ: two figures, of which none has a space.
+    fn figures(&self, piece: &Piece) -> Vec<Figure> {
+        let words = &self.tokens[piece.words.clone()];
+        let figure = |words: &[Token<'_>], text: &str| Figure {
+            start: words[0].start,
+            end: words[words.len() - 1].end,
+            text: text.to_owned(),
+        };
+        let about = words.iter().position(|word| word.meaning == Some(Meaning::About));
+        match about.map(|about| words.split_at(about)) {
+            Some((number, rest)) => vec![figure(number, &piece.text), figure(rest, rest[0].text)],
+            None => vec![figure(words, &piece.text)],
+        }
+    }
+
     /// A word that stands behind another with only a space or hyphen between.
     fn following(&self, at: usize) -> Option<&Token<'_>> {
         self.tokens.get(at).filter(|token| token.follows())
     }
-}
-
-/// Digits as one figure, and three or more numbers below 100 unless somebody counts.
-fn digits(group: &[Said]) -> Option<String> {
-    let numbers: Vec<u64> = group.iter().map(|said| said.number.small()).collect::<Option<_>>()?;
-    let are_digits = numbers.iter().all(|n| *n < 10);
-    let steps = || numbers.windows(2).map(|pair| pair[1].checked_sub(pair[0]).filter(|step| *step > 0));
-    let is_counting = steps().all(|step| step.is_some() && step == steps().next().flatten());
-    let is_one = match numbers.len() {
-        0 | 1 => false,
-        2 => are_digits || (numbers[0] == 19 && numbers[1] >= 20), // a year
-        _ => are_digits || !is_counting,
-    };
-    is_one.then(|| numbers.iter().map(u64::to_string).collect())
-}
-
-/// Whether a word is a month. In lower case, may and march are verbs.
-fn is_month(word: &str) -> bool {
-    is_listed(MONTHS, word)
-        || (word.starts_with(char::is_uppercase) && is_listed(MONTHS, &word.to_ascii_lowercase()))
 }
 
 #[cfg(test)]

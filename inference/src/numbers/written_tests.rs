@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::{testing::fixtures, text::folded};
 
 fn written(text: &str, language: Language) -> String {
     let mut written = text.to_owned();
@@ -9,6 +10,24 @@ fn written(text: &str, language: Language) -> String {
         written.replace_range(figure.start..figure.end, &figure.text);
     }
     written
+}
+
+#[test]
+fn the_sentences_of_the_table_have_their_written_form() {
+    let table = std::fs::read_to_string(fixtures("numbers/written.tsv")).unwrap();
+    let rows: Vec<[&str; 3]> =
+        table.lines().skip(1).map(|row| row.split('\t').collect::<Vec<_>>().try_into().unwrap()).collect();
+    let n_alike = rows.iter().filter(|[_, spoken, expected]| spoken == expected).count();
+    assert!(rows.len() >= 400 && n_alike >= 100, "{} rows, {n_alike} alike", rows.len());
+    let wrong = rows.iter().filter_map(|[language, spoken, expected]| {
+        let language = Language::of(language).unwrap();
+        let found = written(&folded(spoken), language);
+        let again = written(&found, language);
+        let is_right = found == folded(expected) && again == found;
+        (!is_right).then(|| format!("{spoken}: expected {expected}, found {found}, and then {again}"))
+    });
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
@@ -32,7 +51,6 @@ fn numbers_are_written_in_figures() {
         ("ਇੱਕੀਵੀਂ ਸਦੀ", "21ਵੀਂ ਸਦੀ"),
         ("ਪੰਜਵੀਂ ਜਮਾਤ ਅਤੇ ਇੱਕ ਸੌ ਤੀਜਾ ਬੰਦਾ", "5ਵੀਂ ਜਮਾਤ ਅਤੇ 103ਜਾ ਬੰਦਾ"),
         ("ਉੱਨੀ ਨੱਬੇ ਵਿੱਚ", "1990 ਵਿੱਚ"),
-        ("ਵੀਹ ਵੀਹ ਬੰਦੇ", "20 20 ਬੰਦੇ"),
         ("ਲੱਖ ਰੁਪਏ", "₹1,00,000"),
         ("ਪੰਦਰਾਂ ਪ੍ਰਤੀਸ਼ਤ", "15%"),
         ("ਪੰਜ ਫ਼ੀ ਸਦੀ", "5%"),
@@ -45,7 +63,6 @@ fn numbers_are_written_in_figures() {
         ("ਅਠਾਨਵੇਂ ਛਿਹੱਤਰ ਪੰਜਾਹ", "987650"),
         ("ਡਬਲ ਪੰਜ ਸੱਤ", "557"),
         ("ਡਬਲ ਪੰਜ ਰੁਪਏ", "₹55"),
-        ("ਡਬਲ ਪੰਜ ਦੋ ਸੌ", "55 200"),
         ("ਦੋ ਤਿੰਨ ਦਿਨ", "2-3 ਦਿਨ"),
         ("ਪੰਜ ਸੱਤ ਬੰਦੇ", "5-7 ਬੰਦੇ"),
         ("ਵੀਹ ਪੱਚੀ ਬੰਦੇ", "20-25 ਬੰਦੇ"),
@@ -182,6 +199,53 @@ proptest! {
             prop_assert_eq!(figure.strip_suffix(&ending), Some(&plain(&number)[..]), "{}", spoken(&number, language));
         }
     }
+    #[test]
+    fn ranges_of_money_have_their_values(low in 8..392_u64, more in 1..400_u64, scale in 0..4_usize, is_joined: bool) {
+        // In quarters.
+        let high = (low + more).min(2 * low).min(395);
+        prop_assume!(low < high);
+        let scale = [100, 1000, 100_000, 10_000_000][scale];
+        prop_assume!(![22, 32, 71].map(|doubtful| 4 * doubtful).contains(&low));
+        prop_assume!([low, high].iter().all(|part| scale > 100 || part % 40 != 0));
+        let name = Number::whole(scale).words(Language::Panjabi);
+        let name = name.strip_prefix("ਇੱਕ ").unwrap();
+        let [from, to] = [low, high].map(|part| Number::Quarters(part).words(Language::Panjabi));
+        let [low, high] = [low, high].map(|part| (part * scale / 4).to_string());
+        let (spoken, expected) = if is_joined {
+            (format!("{from} ਤੋਂ {to} {name} ਰੁਪਏ ਲੱਗੇ"), format!("₹{low} ਤੋਂ {high} ਲੱਗੇ"))
+        } else {
+            (format!("{from} {to} {name} ਰੁਪਏ ਲੱਗੇ"), format!("₹{low}-{high} ਲੱਗੇ"))
+        };
+        prop_assert_eq!(value(&written(&spoken, Language::Panjabi)), expected, "{}", spoken);
+    }
+
+    #[test]
+    fn a_number_that_is_said_twice_is_no_other(part in 8..396_u64, scale in 0..4_usize) {
+        let name = ["", " ਸੌ", " ਹਜ਼ਾਰ", " ਲੱਖ"][scale];
+        let scale = [1, 100, 1000, 100_000][scale];
+        prop_assume!(scale != 100 || part % 40 != 0);
+        let words = Number::Quarters(part).words(Language::Panjabi);
+        let spoken = format!("{words} {words}{name} ਰੁਪਏ");
+        let each = plain(&Number::Quarters(part * scale));
+        prop_assert_eq!(value(&written(&spoken, Language::Panjabi)), format!("{each}-{each} ਰੁਪਏ"), "{}", spoken);
+    }
+
+    #[test]
+    fn times_have_their_hours_and_minutes(from in 4..52_u64, to in 4..52_u64) {
+        let time = |quarters: u64| match (quarters / 4, 15 * (quarters % 4)) {
+            (hour, 0) => hour.to_string(),
+            (hour, minute) => format!("{hour}:{minute}"),
+        };
+        prop_assume!(from != to);
+        let words = |quarters| Number::Quarters(quarters).words(Language::Panjabi);
+        for (spoken, expected) in [
+            (format!("{} ਵਜੇ ਆਓ", words(from)), format!("{} ਵਜੇ ਆਓ", time(from))),
+            (format!("{} ਤੋਂ {} ਵਜੇ ਤੱਕ", words(from), words(to)), format!("{} ਤੋਂ {} ਵਜੇ ਤੱਕ", time(from), time(to))),
+        ] {
+            prop_assert_eq!(written(&spoken, Language::Panjabi), expected, "{}", spoken);
+        }
+    }
+
     #[test]
     fn figures_stand_one_behind_another(
         text in "((ਇੱਕ|ਦੋ|ਪੰਜ|ਦਸ|ਉੱਨੀ|ਵੀਹ|ਸੌ|ਹਜ਼ਾਰ|ਲੱਖ|ਡੇਢ|ਅੱਧਾ|ਸਾਢੇ|ਸਵਾ|ਪੌਣੇ|ਦਸ਼ਮਲਵ|ਡਬਲ|ਰੁਪਏ|ਪੈਸੇ|ਵਜੇ|ਫ਼ੀ|ਸਦੀ|ਪੰਜਵੀਂ|ਪਹਿਲੀ|ਮਾਰਚ|ਤੋਂ|ਅਤੇ|ਨੰਬਰ|ਘਰ)[ ,-]{1,2}){0,12}\

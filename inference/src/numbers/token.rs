@@ -1,0 +1,157 @@
+//! The words of a text, and what each means in a number.
+
+use super::{
+    number::Language,
+    words::{CURRENCY_NAMES, UNITS, is_listed},
+};
+use crate::text::continues_a_word;
+
+/// What a word means in a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// A number below 100 as one word. In English, below 20.
+    Small(u64),
+    /// An English multiple of ten from 20 to 90, which a digit may follow.
+    Tens(u64),
+    /// 100, 1,000, 100,000 and so on.
+    Scale(u64),
+    /// A number with a fraction as one word, in quarters: ਡੇਢ, ਢਾਈ.
+    Quarters(u64),
+    /// Quarters that are added to the next number: ਸਾਢੇ, ਸਵਾ; ਪੌਣੇ, which takes one away.
+    Adding(i64),
+    /// The decimal point.
+    Point,
+    /// The next digit is said this many times: double.
+    Repeat(usize),
+    /// An ordinal as one word.
+    Ordinal(u64),
+    /// A scale as an ordinal: hundredth.
+    OrdinalScale(u64),
+    /// And, which may stand before the last part of an English number.
+    And,
+    /// A, which may stand before a scale and before a half or quarter.
+    Article,
+    /// Half and quarter, in quarters.
+    Part(u64),
+    /// About, between a number and its scale: ਪੰਜ ਕੁ ਸੌ.
+    About,
+    /// Past and to, which a part of an hour may stand before: 1 and -1.
+    Hour(i64),
+    /// What follows the time of a clock: ਵਜੇ.
+    OClock,
+    /// A word of a number whose value is not known here: ਸੈਂਕੜੇ, thousands, and digits.
+    Unread,
+}
+
+/// A word of a text. An apostrophe between letters does not end it.
+#[derive(Debug, Clone)]
+pub(super) struct Token<'a> {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) text: &'a str,
+    /// What stands between the word before and this one; nothing before the first word.
+    pub(super) before: &'a str,
+    pub(super) meaning: Option<Meaning>,
+    /// Whether the word alone is usually something else than a number.
+    pub(super) is_doubtful: bool,
+}
+
+impl<'a> Token<'a> {
+    /// The words of a text in a language.
+    pub(super) fn all(text: &'a str, language: Language) -> Vec<Self> {
+        let mut tokens: Vec<Self> = Vec::new();
+        let mut last = 0;
+        while let Some(found) = text[last..].find(continues_a_word) {
+            let start = last + found;
+            let mut end = start + word(&text[start..]);
+            while let Some(rest) = text[end..].strip_prefix(['\'', '’']).filter(|rest| word(rest) > 0) {
+                end = text.len() - rest.len() + word(rest);
+            }
+            let found = language.meaning(&text[start..end]);
+            tokens.push(Self {
+                start,
+                end,
+                text: &text[start..end],
+                before: if tokens.is_empty() { "" } else { &text[last..start] },
+                meaning: found.map(|(meaning, _)| meaning),
+                is_doubtful: found.is_some_and(|(_, is_doubtful)| is_doubtful),
+            });
+            last = end;
+        }
+        for at in 0..tokens.len() {
+            let is_numeral = |at: usize| tokens.get(at).is_some_and(Self::is_numeral);
+            let follows = |at: usize| tokens.get(at).is_some_and(Self::follows);
+            let is_beside =
+                (at > 0 && follows(at) && is_numeral(at - 1)) || (follows(at + 1) && is_numeral(at + 1));
+            let text = tokens[at].text;
+            if tokens[at].meaning.is_none()
+                && is_beside
+                && (language.has_a_number(text) || language.is_like_a_number(text))
+            {
+                tokens[at].meaning = Some(Meaning::Unread);
+                tokens[at].is_doubtful = true;
+            }
+        }
+        if language == Language::Panjabi {
+            for at in 0..tokens.len() {
+                if tokens[at].text == "ਸਾਡੇ" {
+                    tokens[at].meaning = halves(&tokens[at + 1..]);
+                }
+            }
+        }
+        tokens
+    }
+
+    /// Whether only white space without a line break, or a hyphen, stands between the word before and this one.
+    pub(super) fn follows(&self) -> bool {
+        matches!(self.before, "-" | "‐" | "‑" | "–") || self.follows_a_space()
+    }
+
+    /// Whether the word may go on with a number that ends before it: it follows, or has a dash or a slash before it.
+    pub(super) fn goes_on(&self) -> bool {
+        self.follows() || matches!(self.before.trim_matches(' '), "-" | "–" | "/")
+    }
+
+    /// Whether only white space without a line break stands between the word before and this one.
+    pub(super) fn follows_a_space(&self) -> bool {
+        !self.before.is_empty()
+            && self.before.chars().all(|c| {
+                c.is_whitespace()
+                    && !matches!(c, '\n' | '\r' | '\u{b}'..='\u{d}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+            })
+    }
+
+    /// Whether the word is a number below 100.
+    pub(super) fn is_small(&self) -> bool {
+        matches!(self.meaning, Some(Meaning::Small(_) | Meaning::Tens(_)))
+    }
+
+    /// Whether the word is a part of a number wherever it stands.
+    pub(super) fn is_numeral(&self) -> bool {
+        use Meaning::{Adding, Part, Quarters, Repeat, Scale, Small, Tens, Unread};
+        matches!(
+            self.meaning,
+            Some(Small(_) | Tens(_) | Scale(_) | Quarters(_) | Adding(_) | Repeat(_) | Part(_) | Unread)
+        )
+    }
+}
+
+/// ਸਾਡੇ is heard for ਸਾਢੇ before an hour or a number of units. Before money it may also mean "our".
+fn halves(behind: &[Token<'_>]) -> Option<Meaning> {
+    let is_between = |token: &&Token<'_>| token.is_numeral() || is_listed("ਸਾਡੇ ਤੋਂ ਜਾਂ ਕੁ", token.text);
+    let n_between = behind.iter().take_while(|token| token.follows()).take_while(is_between).count();
+    let counted = behind.get(n_between).filter(|token| token.follows())?;
+    if !matches!(behind.first()?.meaning, Some(Meaning::Small(3..))) {
+        None
+    } else if is_listed(UNITS, counted.text) || is_listed("ਫ਼ੀਸਦੀ ਫੀਸਦੀ ਪ੍ਰਤੀਸ਼ਤ ਘੰਟੇ ਮਿੰਟ", counted.text)
+    {
+        Some(Meaning::Adding(2))
+    } else {
+        CURRENCY_NAMES.iter().any(|names| is_listed(names, counted.text)).then_some(Meaning::Unread)
+    }
+}
+
+/// The length of the letters, digits and marks at the start of a text.
+fn word(text: &str) -> usize {
+    text.find(|c| !continues_a_word(c)).unwrap_or(text.len())
+}
