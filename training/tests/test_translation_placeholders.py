@@ -155,3 +155,15 @@ def test_noise_is_single_lines() -> None:
     drawn = [noise.drawn(language, rng) for language in ("en", "pa") for _ in range(300)]
     assert all(text and text == " ".join(text.split()) and len(text.split()) <= 30 for text in drawn)
     assert len(set(drawn)) > 500
+
+
+@pytest.mark.parametrize("language", ["en", "pa"])
+def test_numbers_as_people_say_them_are_looked_for_in_the_other_language(language: str) -> None:
+    rows = copied.as_said(language, 40)
+    assert len(rows) == 40
+    assert len({sentence for sentence, _ in rows}) > 20
+    other = copied.OTHER[language]
+    for sentence, expected in rows:
+        assert copied.keeps_words(f"{', '.join(expected)}.", expected, other)
+        assert not copied.keeps_words("", expected, other)
+        assert not copied.has_words(sentence, other)

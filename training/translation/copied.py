@@ -12,8 +12,9 @@ sentences of all kinds. `--check` prints the share of translations that do.
     python -m translation.copied --check sentences.tsv translations.txt --words en
 
 have numbers in words: strings of digits that people of DATA/speech say, and further strings; and held-out sentences of
-dev and test with other numbers in the place of their figures. With `--words`, the language of the translations, they
-must have the numbers in words and no other number above one.
+dev and test with other numbers in the place of their figures. `--kind spoken` makes sentences with numbers as people
+say them: so many each, about so many, ranges, times. With `--words`, the language of the translations, they must have
+the numbers in words and no other number above one.
 """
 
 import functools
@@ -161,6 +162,75 @@ def strings(data: Path, language: str, count: int) -> list[tuple[str, list[str]]
     return out
 
 
+HALVES = {3: ("ਡੇਢ", "one and a half"), 5: ("ਢਾਈ", "two and a half")}
+SCALES = [(100, "ਸੌ", "hundred"), (1000, "ਹਜ਼ਾਰ", "thousand"), (100_000, "ਲੱਖ", "lakh")]
+SPOKEN = {
+    "pa": ["ਉਸ ਨੂੰ {} ਰੁਪਏ ਮਿਲੇ।", "ਮੈਨੂੰ {} ਰੁਪਏ ਚਾਹੀਦੇ ਹਨ।", "ਉੱਥੇ {} ਲੋਕ ਆਏ।"],
+    "en": ["They got {} rupees.", "I need {} rupees.", "We paid {} rupees today."],
+}
+SPOKEN_TIMES = {
+    "pa": ["ਦੁਕਾਨ {} ਵਜੇ ਤੱਕ ਖੁੱਲ੍ਹੀ ਹੈ।", "ਉਹ {} ਵਜੇ ਆਵੇਗਾ।"],
+    "en": ["The shop is open from {}.", "We work from {}."],
+}
+
+
+def halves(n: int, language: str) -> str:
+    """So many halves in words: 3 is ਡੇਢ, 7 is ਸਾਢੇ ਤਿੰਨ."""
+    if n in HALVES:
+        return HALVES[n][language == "en"]
+    whole = SPELL[language](n // 2)
+    if n % 2 == 0:
+        return whole
+    return f"{whole} and a half" if language == "en" else f"ਸਾਢੇ {whole}"
+
+
+def count_as_said(rng: random.Random, language: str) -> tuple[str, list[str]]:
+    """So many each, about so many, or a range, and the numbers of its translation."""
+    other = OTHER[language]
+    size, *names = rng.choice(SCALES)
+    scale = names[language == "en"]
+    low = rng.choice((3, 4, 5, 6, 7, 8, 10, 12, 14))
+    high = low + rng.choice((1, 2)) + low % 2
+    spell = numbers.pa if other == "pa" else english
+    values = [spell(n * size // 2) for n in (low, high)]
+    kind = rng.choice(("each", "about", "range", "joined"))
+    if kind == "each":
+        said = f"{halves(low, language)} {halves(low, language)} {scale}"
+        return said, [values[0], values[0]] if other == "pa" else [values[0]]
+    if kind == "about" and language == "pa":
+        return f"{halves(low, 'pa')} ਕੁ {scale}", values[:1]
+    between = {"range": " ", "about": " ", "joined": " ਤੋਂ " if language == "pa" else " to "}[kind]
+    return f"{halves(low, language)}{between}{halves(high, language)} {scale}", values
+
+
+def english(n: int) -> str:
+    """A number below ten million in English words."""
+    millions, rest = divmod(n, 1_000_000)
+    return " ".join(
+        [numbers.en(millions), "million"] * (millions > 0) + [numbers.en(rest)] * (rest > 0 or not millions)
+    )
+
+
+def hours_as_said(rng: random.Random, language: str) -> tuple[str, list[str]]:
+    """From one time of the day to another one, both at half past, and the numbers of its translation."""
+    first, last = rng.sample(range(3, 12), 2)
+    panjabi = [f"ਸਾਢੇ {numbers.pa(hour)}" for hour in (first, last)]
+    if language == "pa":
+        return " ਤੋਂ ".join(panjabi), [f"{numbers.en(hour)} thirty" for hour in (first, last)]
+    return " to ".join(f"half past {numbers.en(hour)}" for hour in (first, last)), panjabi
+
+
+def as_said(language: str, count: int) -> list[tuple[str, list[str]]]:
+    """Sentences with numbers as people say them: so many each, about so many, ranges, times."""
+    rng = random.Random(f"spoken {language}")
+    out: list[tuple[str, list[str]]] = []
+    for nth in range(count):
+        make, carriers = (hours_as_said, SPOKEN_TIMES) if nth % 4 == 3 else (count_as_said, SPOKEN)
+        said, expected = make(rng, language)
+        out.append((rng.choice(carriers[language]).format(said), expected))
+    return out
+
+
 def has_words(text: str, language: str) -> bool:
     """Whether a text has words of numbers above one."""
     return not NUMBER_WORDS[language].isdisjoint(spoken(text, language, say=False).replace("-", " ").split())
@@ -224,6 +294,8 @@ def made(
         if pairs is None:
             raise SystemExit("the kind words needs --pairs")
         return sentences(held(pairs), language, count)
+    if kind == "spoken":
+        return as_said(language, count)
     rng = random.Random(f"{kind} {language}")
     return (drawn(rng.choice([*CARRIERS]) if kind == "any" else kind, language, rng) for _ in range(count))
 
