@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from recognition import capture, conditions, evaluate, pen, readers, samples, strokes, testsets
+from recognition import capture, conditions, evaluate, pen, readers, samples, strokes, surroundings, testsets
 from recognition.arrays import Bool, Float32, Mask, Picture
 from recognition.pool import Filter
 
@@ -156,3 +156,15 @@ def test_robustness_reads_the_same_pictures_under_every_condition() -> None:
     table = evaluate.robustness(reader, items, limit=2)
     assert len({tuple(name for name, _, _ in reading.items) for reading in table.values()}) == 1
     assert len(reader.shapes) == 2 * len(conditions.CONDITIONS)
+
+
+@pytest.mark.parametrize("kind", surroundings.KINDS)
+def test_surroundings_leave_the_character_in_the_picture(kind: str) -> None:
+    plain = conditions.black(conditions.placed(bar(), 110, 0.15))
+    picture = surroundings.around(kind, plain, np.random.default_rng(6))
+    assert picture.dtype == np.uint8
+    assert picture.shape[0] >= 110
+    assert picture.shape[1] >= 110
+    assert (picture < 100).sum() > (plain < 100).sum() + 200  # something dark is around it
+    again = surroundings.around(kind, plain, np.random.default_rng(6))
+    assert (picture == again).all()

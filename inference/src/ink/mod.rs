@@ -9,11 +9,15 @@
 //!    most.
 //! 3. `paper` estimates the brightness of the paper (lighting and shadows) by grey closing, decides whether
 //!    the ink is darker or lighter than the paper, and computes the contrast.
-//! 4. `mark` applies a soft threshold relative to the ink's own contrast, and removes specks and ruled lines.
+//! 4. `mark` applies a soft threshold relative to the ink's own contrast, and removes specks, ruled
+//!    lines and a line below the character.
 //! 5. `frame` centres the ink's bounding box, keeps its aspect ratio, and makes stroke widths more uniform.
 //!
 //! The loops go over arrays and over lines of a fixed length, without indices that would have to be checked. So
 //! the compiler makes vector instructions of them.
+//!
+//! If the picture may show more than paper, such as the lines of a form, `surroundings` finds the paper, and the steps
+//! run again on it alone.
 //!
 //! If the character is small in a large picture, it is found first. Then it is cut out of the original pixels
 //! and processed again at its own scale.
@@ -35,6 +39,7 @@ mod paper;
 mod plane;
 mod shrink;
 mod stream;
+mod surroundings;
 mod view;
 
 pub use features::features;

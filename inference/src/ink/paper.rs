@@ -6,11 +6,9 @@
 //! its window.
 
 use super::{
-    colour,
     morphology::{Grid, MAX_CELLS},
     noise::Noise,
     plane::{Line, MAX_SIDE, Plane, sum},
-    shrink::Shrunk,
 };
 
 /// Half of the morphological window, as a share of the geometric mean of the grid's sides.
@@ -33,9 +31,8 @@ pub(super) struct Contrast {
     pub(super) noise: Noise,
 }
 
-/// Computes the contrast of a reduced picture against its paper.
-pub(super) fn contrast(picture: &Shrunk) -> Contrast {
-    let grey = colour::grey(picture);
+/// Computes the contrast of a picture against its paper.
+pub(super) fn contrast(grey: Plane) -> Contrast {
     // The cell is at most 4, because no side is longer than MAX_SIDE.
     match grey.width.max(grey.height()).div_ceil(MAX_CELLS) {
         1 => contrast_by::<1>(grey),

@@ -41,6 +41,7 @@ impl Area {
 pub(super) type Line<T> = [T; MAX_SIDE];
 
 /// One value for each pixel, row by row.
+#[derive(Clone)]
 pub(super) struct Plane {
     pub(super) width: usize,
     pub(super) lines: Vec<Line<f32>>,
@@ -54,6 +55,43 @@ impl Plane {
     /// The rows from top to bottom, as long as the picture is wide.
     pub(super) fn rows(&self) -> impl DoubleEndedIterator<Item = &[f32]> + ExactSizeIterator {
         self.lines.iter().map(|line| &line[..self.width])
+    }
+}
+
+impl Plane {
+    /// The picture with half its sides, rounded up.
+    pub(super) fn halved(&self) -> Self {
+        let width = self.width.div_ceil(2);
+        let pairs = self.lines.chunks(2).map(|rows| {
+            let (first, last) = (&rows[0], &rows[rows.len() - 1]);
+            let mut sums = [0.0; MAX_SIDE];
+            for ((sum, first), last) in sums.iter_mut().zip(first).zip(last) {
+                *sum = first + last;
+            }
+            if self.width % 2 == 1 {
+                sums[self.width] = sums[self.width - 1];
+            }
+            let mut line = [0.0; MAX_SIDE];
+            for (mean, pair) in line.iter_mut().zip(sums.as_chunks::<2>().0) {
+                *mean = 0.25 * (pair[0] + pair[1]);
+            }
+            line
+        });
+        Self { width, lines: pairs.collect() }
+    }
+
+    /// The picture with rows and columns exchanged.
+    pub(super) fn turned(&self) -> Self {
+        let mut lines = vec![[0.0; MAX_SIDE]; self.width];
+        for (block, rows) in self.lines.chunks(BLOCK).enumerate() {
+            let rows = std::array::from_fn(|at| &rows[at.min(rows.len() - 1)][..]);
+            let mut parts = [[0.0; BLOCK]; MAX_SIDE];
+            side_by_side(rows, &mut parts);
+            for (line, part) in lines.iter_mut().zip(&parts) {
+                line.as_chunks_mut::<BLOCK>().0[block] = *part;
+            }
+        }
+        Self { width: self.height(), lines }
     }
 }
 

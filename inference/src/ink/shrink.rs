@@ -16,6 +16,16 @@ pub(super) struct Shrunk {
     pub(super) channels: Channels,
 }
 
+impl Shrunk {
+    /// Changes each channel, column by column.
+    pub(super) fn each_channel(&mut self, change: impl Fn(&mut [Line<u16>])) {
+        match &mut self.channels {
+            Channels::Grey(columns) => change(columns),
+            Channels::Rgb(channels) => channels.iter_mut().for_each(|columns| change(columns)),
+        }
+    }
+}
+
 /// The values of each channel, 0 ..= [`WHITE`], column by column.
 pub(super) enum Channels {
     Grey(Vec<Line<u16>>),

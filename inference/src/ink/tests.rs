@@ -127,6 +127,77 @@ fn faint_ruled_lines_are_not_ink() {
     assert!(difference < 0.02, "{difference}");
 }
 
+/// The brightness that a change of a picture gives a pixel, if any.
+type Change<'a> = &'a dyn Fn(usize, usize) -> Option<u8>;
+
+/// The features of a picture in which `change` draws over the character, and how far they are from those without.
+fn difference_with(paper: u8, change: Change<'_>) -> f32 {
+    const SIDE: usize = 240;
+    let small = drawing(160, [paper; 3], [30; 3]);
+    let picture = |change: Change<'_>| {
+        let mut pixels = Vec::new();
+        for (y, x) in (0..SIDE).flat_map(|y| (0..SIDE).map(move |x| (y, x))) {
+            let is_inside = (40..200).contains(&x) && (40..200).contains(&y);
+            let plain = if is_inside { small[((y - 40) * 160 + x - 40) * 3] } else { paper };
+            pixels.extend([change(x, y).unwrap_or(plain); 3]);
+        }
+        read(SIDE, &pixels)
+    };
+    mean_difference(&picture(&|_, _| None), &picture(change))
+}
+
+#[test]
+fn what_is_around_the_paper_is_not_ink() {
+    let far = |x: usize, y: usize| x.abs_diff(120).max(y.abs_diff(120));
+    let surroundings: [(&str, Change<'_>); 7] = [
+        ("a box at the edge", &|x, y| (far(x, y) > 115).then_some(20)),
+        ("a box", &|x, y| (100..104).contains(&far(x, y)).then_some(20)),
+        ("a turned box", &|x, y| {
+            let (u, v) = (x as f32 - 120.0 + 0.05 * y as f32 - 6.0, y as f32 - 120.0 - 0.05 * x as f32 + 6.0);
+            (96.0..100.0).contains(&u.abs().max(v.abs())).then_some(20)
+        }),
+        ("a cell of a table", &|x, y| [22, 23, 216, 217].iter().any(|at| *at == x || *at == y).then_some(20)),
+        ("a dark table", &|x, y| (far(x, y) > 90).then_some(40)),
+        ("the edge of a scanner", &|x, _| (x < 24).then_some(0)),
+        ("a line below", &|x, y| ((226..230).contains(&y) && (20..215).contains(&x)).then_some(20)),
+    ];
+    for (name, change) in surroundings {
+        for paper in [255, 215] {
+            let difference = difference_with(paper, change);
+            assert!(difference < 0.04, "{name} on {paper}: {difference}");
+        }
+    }
+}
+
+#[test]
+fn the_straight_strokes_of_a_character_are_ink() {
+    // A headline, a bar that does not touch it, and a ring that touches the bar; cut close, and with room around.
+    let letter = |x: usize, y: usize| {
+        let ring = ((x as f32 - 61.0).powi(2) + (y as f32 - 60.0).powi(2)).sqrt();
+        y < 9 || (x >= 91 && y >= 14) || (22.0..31.0).contains(&ring)
+    };
+    for room in [0, 1, 20, 60] {
+        let side = 100 + 2 * room;
+        let pixels: Vec<u8> = (0..side * side)
+            .map(|at| (at % side, at / side))
+            .flat_map(|(x, y)| {
+                let is_inside = (room..room + 100).contains(&x) && (room..room + 100).contains(&y);
+                [if is_inside && letter(x - room, y - room) { 20 } else { 250 }; 3]
+            })
+            .collect();
+        let values = read(side, &pixels);
+        let ink = |columns: std::ops::Range<usize>, rows: std::ops::Range<usize>| {
+            let n = columns.len() * rows.len();
+            rows.flat_map(|y| columns.clone().map(move |x| (x, y)))
+                .map(|(x, y)| values[y * SIDE + x])
+                .sum::<f32>()
+                / n as f32
+        };
+        assert!(ink(4..44, 3..6) > 0.8, "the headline with {room} pixels around");
+        assert!(ink(42..44, 12..44) > 0.8, "the bar with {room} pixels around");
+    }
+}
+
 /// The square as text: one digit, 0 to 9, for the mean of each 3 x 3 block.
 fn as_digits(values: &[f32]) -> String {
     let n_blocks = SIDE / 3;
