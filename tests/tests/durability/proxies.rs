@@ -132,6 +132,15 @@ async fn refusals_take_no_api_from_other_callers() {
     let _held = site.hold_memory(&uploading, &large).await;
     failures.extend(site.beside("large uploads", &uploading, &large, no_memory).await);
     site.stack.akhar(&["queues", "pause", "speech"]).await;
+    // A worker claims no more from its next heartbeat on, and has applied that when it sends another.
+    for _ in 0..2 {
+        let sent = async || -> String {
+            let sent = sqlx::query_scalar("select min(seen_at)::text from workers");
+            sent.fetch_one(&site.stack.db).await.expect("a worker")
+        };
+        let last = sent().await;
+        until("the worker sends a heartbeat", async || (sent().await != last).then_some(())).await;
+    }
     let fill = async |key: &str| {
         let request = || site.stack.post_as(key, SPEECH, &clip).header("prefer", "respond-async");
         while send(request()).await.status == 202 {}
