@@ -130,7 +130,7 @@ proptest! {
 
     #[test]
     fn a_jpeg_is_decoded_as_libjpeg_turbo_decodes_it_or_refused(
-        (width, height) in (4_usize..90, 4_usize..90),
+        (width, height) in (16_usize..90, 16_usize..90),
         ink: [u8; 3],
         colours in select(vec!["", "", "", "-grayscale", "-rgb"]),
         factors in prop::collection::vec((1_u8..5, 1_u8..5), 1..4),
