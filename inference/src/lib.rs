@@ -10,7 +10,6 @@ pub mod fuzzing;
 mod generation;
 pub mod handwriting;
 pub mod ink;
-pub mod int8;
 mod key_terms;
 mod manifest;
 mod numbers;

@@ -1,4 +1,4 @@
-//! `akhar models`: installs, verifies, quantises and removes models, and chooses the model for each operation.
+//! `akhar models`: installs, verifies and removes models, and chooses the model for each operation.
 
 mod choose;
 mod error;
@@ -6,9 +6,7 @@ mod features;
 mod list;
 mod lock;
 mod pull;
-mod quantize;
 mod remove;
-mod speech;
 mod trial;
 mod verify;
 
@@ -32,17 +30,6 @@ pub(crate) enum Command {
     Pull {
         /// The model's id, as `akhar models list` shows it, or a name of several models: indictrans2
         id: String,
-        /// Then do what `akhar models quantize` does
-        #[arg(long)]
-        int8: bool,
-    },
-    /// Make the copy ID-int8 of an installed speech model, which computes with 8-bit integers. Print text and time of both,
-    /// and install the copy if the text stays the same and the time is shorter
-    Quantize {
-        /// The model's id, as `akhar models list` shows it
-        id: String,
-        #[command(flatten)]
-        comparison: quantize::Comparison,
     },
     /// Transcribe recordings with an installed model and with the bundled one, and print text, confidence and time of both
     Try {
@@ -89,8 +76,7 @@ pub(crate) fn run(command: &Command) -> Result<(), Failure> {
     match command {
         Command::List => list::run(&config),
         Command::Verify { id } => verify::run(&config, id.as_deref()),
-        Command::Pull { id, int8 } => pull::run(&config, id, *int8),
-        Command::Quantize { id, comparison } => quantize::run(&config, id, comparison),
+        Command::Pull { id } => pull::run(&config, id),
         Command::Try { id, files, lang } => trial::run(&config, id, *lang, files),
         Command::Use { operation, id, lang } => choose::run(&config, operation, lang.as_deref(), id),
         Command::Remove { id } => remove::run(&config, id),

@@ -1,8 +1,7 @@
-//! The `akhar models` commands: models are pulled from a hub, resumed after an interruption, refused, quantised,
+//! The `akhar models` commands: models are pulled from a hub, resumed after an interruption, refused,
 //! chosen and removed.
 
 mod pulling;
-mod quantizing;
 mod trouble;
 mod using;
 mod working;

@@ -26,12 +26,11 @@ use hub::Hub;
 use indicatif::DecimalBytes;
 use transfer::{Transfer, tag_path};
 
-use super::{error::failed, lock::lock, quantize, speech::expect_speech};
+use super::{error::failed, lock::lock};
 use crate::{failure::Failure, output};
 
-/// Downloads and installs the model or the set of models with this name, one after the other. With `int8`, installs each with
-/// int8 matrices, too.
-pub(super) fn run(config: &Config, name: &str, int8: bool) -> Result<(), Failure> {
+/// Downloads and installs the model or the set of models with this name, one after the other.
+pub(super) fn run(config: &Config, name: &str) -> Result<(), Failure> {
     let what = format!("pull {name}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Failure::Runtime)?;
@@ -42,13 +41,7 @@ pub(super) fn run(config: &Config, name: &str, int8: bool) -> Result<(), Failure
         return Err(failed(&what)(PullError::Unknown(ids.join(", "))));
     }
     for entry in entries {
-        if int8 {
-            expect_speech("pull --int8", &entry.id, &entry.operation)?;
-        }
         output::line(runtime.block_on(pull(config, entry)).map_err(failed(&what))?)?;
-        if int8 {
-            quantize::run(config, &entry.id, &quantize::Comparison::default())?;
-        }
     }
     Ok(())
 }
