@@ -1,6 +1,6 @@
 //! The tables of a manifest with settings of decoding: `[decoding]`, `[confidence]`, `[alignment]` and `[generation]`.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 /// The manifest's `[decoding]` table: settings of CTC beam search with a language model, which is the model's
 /// file with the role `language-model`.
@@ -153,16 +153,6 @@ pub struct Generation {
     /// The token that pads the shorter sequences of a batch.
     #[serde(alias = "pad")]
     pub pad_token_id: TokenId,
-    /// Tokens that are never generated.
-    #[serde(alias = "never")]
-    pub suppress_tokens: Vec<TokenId>,
-    /// The token that a sequence must end with when it reaches `max_new_tokens`. In a manifest, `true` stands
-    /// for `eos_token_id`.
-    #[serde(alias = "forced_end", deserialize_with = "forced")]
-    pub forced_eos_token_id: Option<ForcedEos>,
-    /// Whether the probabilities are normalised to a sum of 1 again after tokens are suppressed.
-    #[serde(alias = "renormalise")]
-    pub renormalize_logits: bool,
     /// A window whose tokens have a lower mean log-probability is taken for noise or another language: its
     /// transcript is empty. Only the Moonshine layout uses it.
     pub logprob_threshold: Option<f64>,
@@ -178,31 +168,6 @@ pub enum TokenId {
     Text(String),
 }
 
-/// The token that a sequence of the greatest length must end with.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ForcedEos {
-    /// The token of `eos_token_id`.
-    Eos,
-    /// Another token.
-    Token(TokenId),
-}
-
-/// Reads `forced_eos_token_id`: `false` forces no token, `true` forces `eos_token_id`, and a token forces
-/// itself.
-fn forced<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ForcedEos>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Value {
-        Flag(bool),
-        Token(TokenId),
-    }
-    Ok(match Value::deserialize(deserializer)? {
-        Value::Flag(false) => None,
-        Value::Flag(true) => Some(ForcedEos::Eos),
-        Value::Token(token) => Some(ForcedEos::Token(token)),
-    })
-}
-
 impl Default for Generation {
     fn default() -> Self {
         let token = |text: &str| TokenId::Text(text.to_owned());
@@ -216,9 +181,6 @@ impl Default for Generation {
             decoder_start_token_id: token("</s>"),
             eos_token_id: token("</s>"),
             pad_token_id: token("<pad>"),
-            suppress_tokens: Vec::new(),
-            forced_eos_token_id: None,
-            renormalize_logits: false,
             logprob_threshold: None,
         }
     }
@@ -230,13 +192,10 @@ mod tests {
 
     #[test]
     fn a_token_can_be_an_id_or_a_text() {
-        let generation: Generation = toml::from_str(
-            "decoder_start_token_id = 2\nsuppress_tokens = ['<pad>', 7]\nforced_eos_token_id = 2",
-        )
-        .unwrap();
+        let generation: Generation =
+            toml::from_str("decoder_start_token_id = 2\npad_token_id = '<s>'").unwrap();
         assert_eq!(generation.decoder_start_token_id, TokenId::Id(2));
-        assert_eq!(generation.suppress_tokens, [TokenId::Text("<pad>".to_owned()), TokenId::Id(7)]);
-        assert_eq!(generation.forced_eos_token_id, Some(ForcedEos::Token(TokenId::Id(2))));
+        assert_eq!(generation.pad_token_id, TokenId::Text("<s>".to_owned()));
         assert!(toml::from_str::<Generation>("beams = 4").is_err());
     }
 
@@ -244,16 +203,12 @@ mod tests {
     fn keys_of_earlier_versions_are_still_read() {
         let generation: Generation = toml::from_str(
             "beam = 3\nno_repeat_ngram = 2\nmax_tokens = 50\nmax_source = 60\ndecoder_start = '<s>'\n\
-             end = '.'\npad = '_'\nnever = ['x']\nforced_end = true\nrenormalise = true",
+             end = '.'\npad = '_'",
         )
         .unwrap();
         assert_eq!((generation.num_beams, generation.no_repeat_ngram_size), (3, 2));
         assert_eq!((generation.max_new_tokens, generation.max_source_length), (50, 60));
         assert_eq!(generation.eos_token_id, TokenId::Text(".".to_owned()));
-        assert_eq!(generation.forced_eos_token_id, Some(ForcedEos::Eos));
-        assert!(generation.renormalize_logits && generation.suppress_tokens.len() == 1);
-        let unforced: Generation = toml::from_str("forced_end = false").unwrap();
-        assert_eq!(unforced.forced_eos_token_id, None);
         let decoding: Decoding = toml::from_str(
             "beam = 24\nlanguage_weight = 0.5\nunit_bonus = 0.8\nlatency_s = 0.04\nleast_sure = 0.3",
         )

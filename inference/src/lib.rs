@@ -27,7 +27,7 @@ mod text;
 
 pub use classifier::{Classifier, Score};
 pub use error::LoadError;
-pub use generation::{Alignment, Confidence, Decoding, ForcedEos, Generation, TokenId};
+pub use generation::{Alignment, Confidence, Decoding, Generation, TokenId};
 pub use key_terms::KeyTerms;
 pub use manifest::{Layout, Manifest, ManifestError, ModelFile, load_all, sha256_of};
 pub use registry::{BUNDLED, Registry, RegistryError};

@@ -86,8 +86,6 @@ pub enum Layout {
     /// A transducer with durations (TDT) as NeMo exports it. Its files: `encoder`, `decoder` (with the joint
     /// network), `vocab`, `config`.
     NemoTdt,
-    /// A transducer without durations (RNN-T) as NeMo exports it. Its files are those of [`Self::NemoTdt`].
-    NemoRnnt,
     /// Whisper as Optimum exports it. Its files: `encoder`, `decoder` (merged), `tokenizer`, `generation`
     /// (`generation_config.json`). The manifest also has `languages`.
     Whisper,
@@ -100,9 +98,6 @@ pub enum Layout {
     /// placeholders, the file `names` can hold names that are copied: rows of English, Panjabi and `both`, `en` or
     /// `pa` (the language they are found in), with tabs between.
     M2m100,
-    /// Marian, which translates from one language into another, as Optimum exports it. Its files: `encoder`,
-    /// `decoder` (merged), `tokenizer`.
-    Marian,
     /// `IndicTrans2`, which translates from the manifest's `language` into the other one. Its files: `encoder`, `decoder`
     /// (the first step), `decoder-with-past` (the later ones), `source-tokenizer`, `target-tokenizer`. See
     /// [`crate::seq2seq`].

@@ -31,19 +31,15 @@ struct Case {
 }
 
 /// A manifest of a folder's files with this `[generation]` table.
-fn manifest(layout: &str, generation: &str) -> Manifest {
+fn manifest(generation: &str) -> Manifest {
     let languages = "[languages]\n'eng_Latn' = 'eng_Latn'\n'pan_Guru' = 'pan_Guru'\n";
     let files = [
         ("encoder", "encoder_model.onnx"),
         ("decoder", "decoder_model_merged.onnx"),
         ("tokenizer", "tokenizer.json"),
     ];
-    manifest_of(
-        &format!("seq2seq/{layout}"),
-        layout,
-        &format!("[generation]\n{generation}\n{languages}"),
-        &files,
-    )
+    let tables = format!("[generation]\n{generation}\n{languages}");
+    manifest_of("seq2seq/m2m100", "m2m100", &tables, &files)
 }
 
 /// The manifest of `IndicTrans2` from the language with this code, with this `[generation]` table.
@@ -86,16 +82,7 @@ fn assert_equals_reference(folder: &str, manifest: impl Fn(&str) -> Manifest) {
 
 #[test]
 fn m2m100_translates_as_the_reference_does() {
-    assert_equals_reference("m2m100", |search| manifest("m2m100", search));
-}
-
-#[test]
-fn marian_translates_as_the_reference_does() {
-    // The padding token, which also begins every text, is the last one of the vocabulary. This tokenizer
-    // calls it <s>.
-    let tokens = "decoder_start_token_id = '<s>'\npad_token_id = '<s>'\nsuppress_tokens = ['<s>']\n\
-         forced_eos_token_id = '</s>'\nrenormalize_logits = true";
-    assert_equals_reference("marian", |search| manifest("marian", &format!("{search}\n{tokens}")));
+    assert_equals_reference("m2m100", manifest);
 }
 
 #[test]
@@ -138,7 +125,6 @@ fn indictrans2_copies_addresses_and_refuses_the_other_direction() {
 #[test]
 fn a_batch_gives_the_same_translations_as_single_texts() {
     let manifest = manifest(
-        "m2m100",
         "max_new_tokens = 40\nmax_source_length = 60\nnum_beams = 4\nreverse_weight = 0.5\nno_repeat_ngram_size = 3",
     );
     let mut translator = Translator::load(runtime(), &manifest, 1).unwrap();
@@ -156,10 +142,10 @@ fn a_batch_gives_the_same_translations_as_single_texts() {
 
 #[test]
 fn only_a_model_that_translates_back_takes_a_reverse_weight() {
-    for (layout, weight) in [("marian", "0.3"), ("m2m100", "-1.0"), ("m2m100", "nan")] {
-        let manifest = manifest(layout, &format!("reverse_weight = {weight}"));
+    let of = |weight: &str| format!("reverse_weight = {weight}");
+    for manifest in [indictrans("en", &of("0.3")), manifest(&of("-1.0")), manifest(&of("nan"))] {
         let error = Translator::load(runtime(), &manifest, 1).err().unwrap().to_string();
-        assert!(error.contains("expected a reverse_weight of 0 to 10"), "{layout}, {weight}: {error}");
+        assert!(error.contains("expected a reverse_weight of 0 to 10"), "{error}");
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     cast::count,
-    generation::{ForcedEos, Generation, TokenId},
+    generation::{Generation, TokenId},
     manifest::{Manifest, ManifestError},
     runtime::{Array, RuntimeError},
     scores::log_total,
@@ -54,12 +54,6 @@ pub(crate) struct GenerationConfig {
     pub(crate) eos_token_id: i64,
     /// The token after the first one, such as that of the target language.
     pub(crate) forced_bos_token_id: Option<i64>,
-    /// Tokens that are never generated.
-    pub(crate) suppress_tokens: Vec<i64>,
-    /// The token that a sequence must end with when it reaches `max_new_tokens`.
-    pub(crate) forced_eos_token_id: Option<i64>,
-    /// Whether the probabilities are normalised to a sum of 1 again after tokens are suppressed.
-    pub(crate) renormalize_logits: bool,
 }
 
 /// A sequence that was found.
@@ -189,36 +183,22 @@ impl GenerationConfig {
             return Err(manifest.inconsistent(format!("generation: {expected}")));
         }
         let id = |token: &TokenId| tokens.id(manifest, token);
-        let eos_token_id = id(&generation.eos_token_id)?;
-        let forced_eos_token_id = match &generation.forced_eos_token_id {
-            None => None,
-            Some(ForcedEos::Eos) => Some(eos_token_id),
-            Some(ForcedEos::Token(token)) => Some(id(token)?),
-        };
         Ok(Self {
             num_beams: generation.num_beams,
             length_penalty: generation.length_penalty,
             no_repeat_ngram_size: generation.no_repeat_ngram_size,
             max_new_tokens: generation.max_new_tokens,
             decoder_start_token_id: id(&generation.decoder_start_token_id)?,
-            eos_token_id,
+            eos_token_id: id(&generation.eos_token_id)?,
             forced_bos_token_id: None,
-            suppress_tokens: generation.suppress_tokens.iter().map(id).collect::<Result<_, _>>()?,
-            forced_eos_token_id,
-            renormalize_logits: generation.renormalize_logits,
         })
     }
 
     /// What may follow a beam, by its logits.
     fn next<'a>(&self, logits: &'a mut [f32], beam: &Beam, copies: &'a Copies) -> Next<'a> {
         let mut log_total = log_total(logits);
-        let n_tokens = beam.tokens.len();
         forbid(logits, &repeats(&beam.tokens, self.no_repeat_ngram_size));
-        forbid(logits, &self.suppress_tokens);
-        let forced = match self.forced_bos_token_id {
-            Some(first) if n_tokens == 1 => Some(first),
-            _ => self.forced_eos_token_id.filter(|_| n_tokens == self.max_new_tokens),
-        };
+        let forced = self.forced_bos_token_id.filter(|_| beam.tokens.len() == 1);
         let words = if forced.is_some() { None } else { copies.place(&beam.tokens) };
         if let Some(forced) = forced.and_then(|f| usize::try_from(f).ok()) {
             logits.fill(f32::NEG_INFINITY);
@@ -226,9 +206,6 @@ impl GenerationConfig {
             log_total = 0.0;
         } else {
             copies.apply(logits, &beam.tokens, self.eos_token_id);
-        }
-        if self.renormalize_logits {
-            log_total = self::log_total(logits).max(f64::MIN);
         }
         Next { scores: logits, log_total, words }
     }
@@ -352,9 +329,6 @@ mod tests {
             decoder_start_token_id: 9,
             eos_token_id: 0,
             forced_bos_token_id: None,
-            suppress_tokens: Vec::new(),
-            forced_eos_token_id: None,
-            renormalize_logits: false,
         }
     }
 
@@ -373,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn forced_suppressed_and_repeated_tokens_follow_the_rules() {
+    fn forced_and_repeated_tokens_follow_the_rules() {
         let table = [[0.1, 0.6, 0.3], [0.1, 0.6, 0.3], [0.9, 0.05, 0.05]];
         for num_beams in [1, 4] {
             assert_eq!(best(&table, &config(num_beams)), [1, 1, 0]);
@@ -381,16 +355,9 @@ mod tests {
                 best(&table, &GenerationConfig { forced_bos_token_id: Some(2), ..config(num_beams) }),
                 [2, 1, 0]
             );
-            assert_eq!(
-                best(&table, &GenerationConfig { suppress_tokens: vec![1], ..config(num_beams) }),
-                [2, 2, 0]
-            );
             let once = best(&table, &GenerationConfig { no_repeat_ngram_size: 1, ..config(num_beams) });
             assert!(once.iter().zip(&once[1..]).all(|(a, b)| a != b), "{once:?}");
             assert_eq!(best(&table, &GenerationConfig { max_new_tokens: 2, ..config(num_beams) }), [1, 1]);
-            let forced =
-                GenerationConfig { max_new_tokens: 2, forced_eos_token_id: Some(0), ..config(num_beams) };
-            assert_eq!(best(&table, &forced), [1, 0]);
         }
     }
 

@@ -30,7 +30,7 @@ const MAX_BATCH: usize = 16;
 /// The most beams of all sentences in one run of the model, which bounds its memory.
 const MAX_ROWS: usize = 64;
 
-/// A loaded translation model with the Marian, the M2M100 or the `IndicTrans2` layout.
+/// A loaded translation model with the M2M100 or the `IndicTrans2` layout.
 pub struct Translator {
     network: Network,
     /// The tokens of a source; also those of a translation, unless [`IndicTrans::tokens`] are.
@@ -116,28 +116,27 @@ impl Translator {
     }
 
     fn open(runtime: &Runtime, manifest: &Manifest, n_threads: usize) -> Result<Self, LoadError> {
-        let is_multilingual = match manifest.layout {
-            Layout::M2m100 => true,
-            Layout::Marian | Layout::IndicTrans2 => false,
+        let is_indictrans = match manifest.layout {
+            Layout::M2m100 => false,
+            Layout::IndicTrans2 => true,
             _ => return Err(manifest.unfit().into()),
         };
-        let is_indictrans = manifest.layout == Layout::IndicTrans2;
         let tokens = Tokens::read(manifest, if is_indictrans { "source-tokenizer" } else { "tokenizer" })?;
         let indictrans = is_indictrans.then(|| IndicTrans::open(manifest, &tokens)).transpose()?;
         let generation = manifest.generation.clone().unwrap_or_default();
         let written = indictrans.as_ref().map_or(&tokens, |indictrans| &indictrans.tokens);
         let config = GenerationConfig::read(manifest, written, &generation)?;
         let named = |token: &String| tokens.named(manifest, token);
-        let pairs = manifest.languages.iter().filter(|_| is_multilingual);
+        let pairs = manifest.languages.iter().filter(|_| !is_indictrans);
         let languages = pairs.map(|(code, token)| Ok((code.clone(), named(token)?)));
         let languages = languages.collect::<Result<BTreeMap<_, _>, ManifestError>>()?;
-        if is_multilingual && languages.len() < 2 {
+        if !is_indictrans && languages.len() < 2 {
             return Err(manifest
                 .inconsistent("expected the tokens of at least two languages in [languages]".to_owned())
                 .into());
         }
         let weight = generation.reverse_weight;
-        if !(0.0..=10.0).contains(&weight) || (weight > 0.0 && !is_multilingual) {
+        if !(0.0..=10.0).contains(&weight) || (weight > 0.0 && is_indictrans) {
             let expected =
                 "expected a reverse_weight of 0 to 10, and of 0 for a model that translates one way";
             return Err(manifest.inconsistent(format!("generation: {expected}")).into());

@@ -29,7 +29,7 @@ pub fn load(
     let mut model: Box<dyn SpeechModel> = match manifest.layout {
         Layout::NemoCtc | Layout::IndicConformer => Box::new(nemo_ctc::load(runtime, manifest, n_threads)?),
         Layout::WhisperCtc => Box::new(whisper_ctc::load(runtime, manifest, n_threads)?),
-        Layout::NemoTdt | Layout::NemoRnnt => Box::new(Transducer::load(runtime, manifest, n_threads)?),
+        Layout::NemoTdt => Box::new(Transducer::load(runtime, manifest, n_threads)?),
         Layout::Whisper => Box::new(Whisper::load(runtime, manifest, n_threads)?),
         Layout::Moonshine => Box::new(Moonshine::load(runtime, manifest, n_threads)?),
         _ => return Err(manifest.unfit().into()),

@@ -113,6 +113,6 @@ fn a_vocab_of_panjabi_alone_fits_a_model_for_22_languages_and_no_other_does() {
     };
     let given = emissions("int8/tokens.txt").unwrap();
     assert_eq!(given, emissions("languages/vocab.txt").unwrap());
-    let error = emissions("../transducer/rnnt/vocab.txt").unwrap_err().to_string();
+    let error = emissions("../transducer/tdt/vocab.txt").unwrap_err().to_string();
     assert!(error.contains("expected [1, T, ") && error.contains("5633"), "{error}");
 }

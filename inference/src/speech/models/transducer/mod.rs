@@ -1,8 +1,6 @@
-//! Runs transducers with the NeMo layouts, with durations (TDT) and without (RNN-T): from batches of windows'
-//! features to tokens.
+//! Runs transducers with durations (TDT) as NeMo exports them: from batches of windows' features to tokens.
 //!
-//! At each frame, the joint network gives a token or the blank. A TDT model also gives the number of frames
-//! to advance. The state of the prediction network changes only after a token.
+//! At each frame, the joint network gives a token or the blank, and the number of frames to advance. The state of the prediction network changes only after a token.
 
 #[cfg(test)]
 mod golden_tests;
@@ -16,7 +14,7 @@ use super::{
 use crate::{
     cast::dimension,
     error::LoadError,
-    manifest::{Layout, Manifest},
+    manifest::Manifest,
     runtime::{RetainedTensor, Runtime, RuntimeError, Session, Tensor},
     scores::highest,
     speech::{
@@ -37,7 +35,6 @@ pub(super) struct Transducer {
     config: ExportConfig,
     /// The number of layers and the width of the prediction network's state.
     state: [i64; 2],
-    has_durations: bool,
 }
 
 /// The output of the joint network for one frame.
@@ -81,8 +78,7 @@ impl Transducer {
                 return Err(joint.layout_error(what).into());
             }
         };
-        let has_durations = manifest.layout == Layout::NemoTdt;
-        Ok(Self { encoder, joint, units: Units::read(manifest)?, config, state, has_durations })
+        Ok(Self { encoder, joint, units: Units::read(manifest)?, config, state })
     }
 
     /// Transcribes windows. The encoder runs on all of them as one batch. Each window must have at least one
@@ -179,11 +175,11 @@ impl Transducer {
         };
         let scores = self.joint.read(&outputs)?.values;
         let n_units = self.units.len();
-        let n_durations = scores.len().checked_sub(n_units);
-        let fits = n_durations.is_some_and(|n| (n > 0) == self.has_durations);
-        let Some((units, durations)) = scores.split_at_checked(n_units).filter(|_| fits) else {
-            let kind = if self.has_durations { "and at least one duration" } else { "and no durations" };
-            let what = format!("it gave {} scores: expected those of {n_units} units {kind}", scores.len());
+        let split = scores.split_at_checked(n_units).filter(|(_, durations)| !durations.is_empty());
+        let Some((units, durations)) = split else {
+            let n = scores.len();
+            let what =
+                format!("it gave {n} scores: expected those of {n_units} units and at least one duration");
             return Err(self.joint.layout_error(what));
         };
         Ok(JointOutput { unit: highest(units), duration: highest(durations), state: [first, second] })
