@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// Pictures in one run of a classifier at most. They cost the same. More of them make a run longer, and no picture
-/// faster: docs/src/figures.md has the times.
+/// faster, by `cargo bench --package akhar-bench --bench parts -- recognition`.
 const BATCHES: BatchLimits = BatchLimits { max_inputs: 8, max_cost: u64::MAX };
 
 /// One classifier's engine, and the decoder of its pictures.
