@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 Figures = dict[str, Any]
-"""What was measured, as `notes/MODEL.json` keeps it; the templates in `cards/` say what each figure is."""
+"""What was measured, by name."""
 
 
 def wilson(count: int, total: int, z: float = 1.96) -> tuple[float, float]:

@@ -50,7 +50,7 @@ def installed(
 ) -> None:
     """Writes the file of each role where `<model>.toml` in `folder` names it, then their hashes and `tables` into it.
 
-    Metrics of other files or settings are removed. Raises KeyError for a role that the manifest does not name; then
+    Raises KeyError for a role that the manifest does not name; then
     nothing is written.
     """
     path = folder / f"{model}.toml"
@@ -61,8 +61,6 @@ def installed(
         new = new.replace(files[role]["sha256"], hashlib.sha256(content).hexdigest())
     for name, values in (tables or {}).items():
         new = with_table(new, name, values)
-    if new != old:
-        new = with_table(new, "metrics", {})
     for role, content in contents.items():
         replace(folder / files[role]["path"], content)
     replace(path, new.encode())

@@ -55,7 +55,7 @@ translation-pa-en)
     # from measured steps. Stopped and run again, it goes on.
     translate train --data "$data" --work "$work"
     translate export --checkpoint "$work/student.pt" --work "$work" --models-dir ../models
-    translate evaluate --pairs "$work/pairs" --models-dir ../models
+    translate evaluate --pairs "$work/pairs"
     exec python3 -m translation.golden --models-dir ../models --out ../tests/fixtures/seq2seq/bundled.json
     ;;
 punctuation-pa-en)

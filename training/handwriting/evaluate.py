@@ -1,4 +1,4 @@
-"""The generator's file in; its figures, its card and the manifest's metrics out.
+"""The generator's file in; its figures out, as JSON.
 
 Legibility: letters and digits in 40 styles, read by the shipped recognisers. Variety: how far two drawings in one style
 are apart, against one drawer's two drawings of ਅ. Realism: how well small networks tell drawings of the drawers 05, 10,
@@ -11,11 +11,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-import cards
 import numpy as np
 import tyro
 from figures import Figures
-from manifests import MODELS, replace
+from manifests import MODELS
 from recognition.arrays import AnyPoints, Bool, Float64
 from recognition.labels import ALPHABET, DIGITS, NUKTA
 from recognition.readers import Local
@@ -142,9 +141,8 @@ def main(
     data: Path,
     models_dir: Path = MODELS,
     only: tuple[str, ...] = ("legibility", "variety", "realism"),
-    dry: bool = False,
 ) -> None:
-    """Measures from the command line; what is measured whole, with the shipped file, is written."""
+    """Measures from the command line."""
     make = Generator(models_dir / f"weights/{MODEL}.onnx")
     results: Figures = {"styles": STYLES}
     if "legibility" in only:
@@ -153,15 +151,8 @@ def main(
         results["variety"] = variety(make, data)
     if "realism" in only:
         results["realism"] = realism.measured(data)
-    whole = len(results) == 4
-    if "fluency" in (stored := cards.stored(MODEL)):
-        results["fluency"] = stored["fluency"]  # measured by `handwriting.fluency`
     results["speed_ms"] = round(speed_ms(make), 1)
-    text = json.dumps(results, ensure_ascii=False, indent=1)
-    print(text)
-    if whole and not dry:
-        replace(cards.figures_path(MODEL), (text + "\n").encode())
-        cards.write(MODEL, models_dir)
+    print(json.dumps(results, ensure_ascii=False, indent=1))
 
 
 if __name__ == "__main__":

@@ -5,19 +5,16 @@
 Headlines: how uneven those of single letters are. Whole drawings: how well small networks tell letters with their
 headlines from those of the drawers 05, 10, 15, 20; for a figure of held-out drawers the service runs a generator that
 was trained without them (`handwriting.train --without 5 10 15 20 --onnx FILE`). Consistency: how alike the drawings of
-one text are. Pace: how the pen's speed depends on a stroke's length. Legibility: by the served recognisers. `--store`
-keeps the figures, and the card has them.
+one text are. Pace: how the pen's speed depends on a stroke's length. Legibility: by the served recognisers.
 """
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import cards
 import numpy as np
 import tyro
 from figures import Figures
-from manifests import MODELS, replace
 from recognition.arrays import AnyPoints, Float64
 from recognition.labels import ALPHABET, DIGITS, LETTERS
 from recognition.readers import Served
@@ -164,8 +161,6 @@ def main(
     url: str,
     key: str,
     only: tuple[str, ...] = ("headlines", "realism", "consistency", "pace", "legibility"),
-    store: bool = False,
-    models_dir: Path = MODELS,
 ) -> None:
     """Measures from the command line."""
     service = Writer(url, key)
@@ -185,11 +180,6 @@ def main(
     if "legibility" in only:
         found["legibility"] = legible(service)
     print(json.dumps(found, ensure_ascii=False, indent=1))
-    if store:
-        results = cards.stored(glyphs.MODEL)
-        results["fluency"] = {**results.get("fluency", {}), **found}
-        replace(cards.figures_path(glyphs.MODEL), (json.dumps(results, ensure_ascii=False, indent=1) + "\n").encode())
-        cards.write(glyphs.MODEL, models_dir)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
     python -m punctuation.evaluate --data DATA --pairs WORK/pairs --models-dir ../models
 
 Each set is one long transcript. Its last word is not counted: a transcript always ends with a sentence. Where a text
-does not say which mark is right, each of the possible ones counts as right and none as missing. The figures go into the
-notes, the card and the manifest. `--part dev --dry` compares trainings; the test part is for the card alone.
+does not say which mark is right, each of the possible ones counts as right and none as missing. `--part dev` compares
+trainings; the test part is for the card alone.
 """
 
 import json
@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import cards
 import numpy as np
 import tyro
 from figures import Figures
-from manifests import MODELS, replace
+from manifests import MODELS
 from numpy.typing import NDArray
 from translation import prepared
 
@@ -145,30 +144,20 @@ class Options:
     part: Literal["dev", "test"] = "test"
     recognised: Path | None = None
     """What `punctuation.recognised` wrote; it is measured too."""
-    dry: bool = False
 
 
 def main(options: Options) -> None:
-    """Measures and prints; writes the notes, the card and the manifest's metrics."""
+    """Measures and prints."""
     content = (options.onnx or options.models_dir / f"weights/{MODEL}.onnx").read_bytes()
     tagger = Tagger(content)
     documents = data.held(options.data, prepared.read(options.pairs), options.part)
     found = measured(tagger, documents)
     shown(found)
-    recognised = of_recognised(tagger, options.recognised) if options.recognised else None
-    if recognised:
+    if options.recognised:
+        recognised = of_recognised(tagger, options.recognised)
         print(f"recognised, {recognised['wer']:.1%} of the words wrong")
         shown(recognised["sets"])
-    figures = {
-        "sets": found,
-        "recognised": recognised,
-        "minute_ms": minute_ms(tagger, documents["prompts"]),
-        "bytes": len(content),
-    }
-    print({name: figures[name] for name in ("minute_ms", "bytes")})
-    if not options.dry:
-        replace(cards.figures_path(MODEL), (json.dumps(figures, indent=1) + "\n").encode())
-        cards.write(MODEL, options.models_dir)
+    print(f"{minute_ms(tagger, documents['prompts']):.1f} ms for a minute of speech, {len(content)} bytes")
 
 
 if __name__ == "__main__":

@@ -95,6 +95,5 @@ done
 python3 -m speech.ship aligner-en --export "$work/model" --dev "$work/dev/clean" --models-dir ../models
 python3 -m speech.measure.evaluate --models-dir ../models --data "$data" --held "$work/test" --folds "$work/folds" --readings
 # speech-en's words get their times from this network.
-python3 -m speech.measure.served --language en --data "$data" --program "${AKHAR:-../target/release/akhar}" --held "$work/test" \
-    --json notes/speech-en.json
-exec python3 -m cards speech-en --models-dir ../models
+exec python3 -m speech.measure.served --language en --data "$data" --program "${AKHAR:-../target/release/akhar}" \
+    --held "$work/test"

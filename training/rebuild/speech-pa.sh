@@ -5,7 +5,7 @@ set -eu
 data=$1 work=$2/speech-pa
 program=${AKHAR:-../target/release/akhar}
 run() { name=$1; shift; python3 -m "speech.whisper_ctc.$name" "$@"; }
-served() { python3 -m speech.measure.served --language pa --data "$data" --program "$program" --json notes/speech-pa.json "$@"; }
+served() { python3 -m speech.measure.served --language pa --data "$data" --program "$program" "$@"; }
 corpus() { python3 -m speech.data.corpus --data "$data" --language pa --whisper --shard-minutes 15 "$@"; }
 mkdir -p "$work"
 
@@ -68,7 +68,6 @@ ship() { # CHECKPOINT MODELS
 # The figures of the service: digits of people who are not in the training, then all of the shipped network
 [ -d "$work/models" ] || cp -rL ../models "$work/models"
 ship "$work/unheard.pt" "$work/models"
-AKHAR_MODELS_DIR=$(realpath "$work/models") served --only pa-digits-F04 pa-digits-M01 --prefix unheard-
+AKHAR_MODELS_DIR=$(realpath "$work/models") served --only pa-digits-F04 pa-digits-M01
 ship "$work/longer.pt" ../models
-served --held "$work/eval" --clips after
-exec python3 -m cards speech-pa --models-dir ../models
+served --held "$work/eval"

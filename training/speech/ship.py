@@ -7,7 +7,7 @@ speech-pa takes the file with int8 weights, aligner-en the one with float16 weig
 the table that `speech.whisper_ctc.calibrate` prints; without it the manifest keeps its own. `[confidence.word]` stays;
 `speech.measure.words` prints another. aligner-en aligns the words of speech-en, whose manifest has its files and its
 latency: `--dev` measures by how much it writes the first unit of a word late; without it the old one is kept. The other
-settings stay as they are. Metrics of other files or settings are removed; `cards` writes them.
+settings stay as they are.
 """
 
 import tomllib

@@ -24,25 +24,10 @@ def test_metrics_are_what_the_stored_figures_give(model: str) -> None:
     assert manifests.with_table(manifest, "metrics", metrics) == manifest
 
 
-def test_warnings_are_counted_among_texts_of_panjabi_and_recordings_of_english() -> None:
-    one = {"recordings": 5, "empty": 2, "doubted": 1}
-    found = dict.fromkeys(("panjabi-digits", "another-language", "en-read", "en-misc"), one)
-    starts = {"segment-starts": {"median_ms": 21.4, "p95_ms": 48.8}}
-    assert cards.english({**found, **starts}, MODELS)["doubted"] == {"panjabi": "2 of 6", "english": "2 of 10"}
-
-
 def test_readings_are_cells() -> None:
     read = {"n": 420, "errors": 4, "top1": 416 / 420, "errors3": 1, "top3": 419 / 420}
     assert cards.reading(read) == "420 | 416 | 99.05 % | 97.6–99.6 | 419 | 99.76 %"
     assert cards.reading({"n": 420, "top1": 416 / 420, "top3": 419 / 420}) == cards.reading(read)
-
-
-def test_tables_escape_bars_and_examples_stand_in_one_row() -> None:
-    assert cards.table(("a", "b"), [("x|y", 1)]) == "| a | b |\n|---|---|\n| x\\|y | 1 |"
-    rows = cards.examples([["Yes.", "ਨਹੀਂ", "ਹਾਂ।"]], [["ਹਾਂ।", "No.", "Yes."]])
-    assert rows.splitlines()[-1] == "| Yes. | ਨਹੀਂ | ਹਾਂ। | No. |"
-    with pytest.raises(ValueError, match="different pairs"):
-        cards.examples([["Yes.", "ਨਹੀਂ", "ਹਾਂ।"]], [["ਨਹੀਂ।", "No.", "Yes."]])
 
 
 def test_the_fold_figures_add_up_to_those_of_the_card() -> None:
@@ -56,10 +41,10 @@ def test_the_fold_figures_add_up_to_those_of_the_card() -> None:
 def test_a_missing_figure_is_named() -> None:
     with pytest.raises(ValueError, match=r"there is no figure training\.hours: hours is missing"):
         cards.Template().vformat("{training.hours}", (), {"training": {"steps": 1}})
-    found = cards.stored("speech-pa")
-    del found["held-babble-characters"]
-    with pytest.raises(ValueError, match="no figure held-babble-characters"):
-        cards.text("speech-pa", found, MODELS)
+    found = cards.stored("letters-pa")
+    del found["printed"]
+    with pytest.raises(ValueError, match="no figure printed"):
+        cards.text("letters-pa", found, MODELS)
 
 
 @pytest.mark.parametrize(

@@ -157,19 +157,6 @@ def test_synthetic_voices_are_counted_together_and_apart(tmp_path: Path) -> None
     assert list(served.held(Deaf("http://nowhere", "key"), "en", tmp_path)) == ["words"]
 
 
-def test_new_figures_replace_those_of_the_same_set_alone() -> None:
-    old = {"a": {"wrong": 1}, "b": {"wrong": 2}, "clips": {"one": {"before": "x"}, "two": {"before": "y"}}}
-    new = {"b": {"wrong": 3}, "clips": {"one": {"after": "z"}, "two": {"after": ""}}}
-    found = served.merged(old, new)
-    assert found == {
-        "a": {"wrong": 1},
-        "b": {"wrong": 3},
-        "clips": {"one": {"before": "x", "after": "z"}, "two": {"before": "y", "after": ""}},
-    }
-    assert json.loads(served.written(found)) == found
-    assert served.merged(old, {"b": {"wrong": 3}})["clips"] == old["clips"]
-
-
 def test_sentences_are_joined_with_pauses_and_their_starts_move() -> None:
     rows = [clips.Clip(str(k), np.ones(16_000, np.float32), "x", [(0, 0.25)] if k else []) for k in range(4)]
     ((samples, starts),) = served.joined(rows)

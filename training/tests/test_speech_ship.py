@@ -46,8 +46,7 @@ def test_shipping_writes_the_files_and_their_manifest(tmp_path: Path) -> None:
     for file in manifest["files"]:
         assert hashlib.sha256((path.parent / file["path"]).read_bytes()).hexdigest() == file["sha256"]
     assert (path.parent / names["model"]).read_text() == "model.int8.onnx"
-    assert manifest["metrics"] == {}
-    changed = ("files", "metrics", "confidence")
+    changed = ("files", "confidence")
     assert {k: v for k, v in manifest.items() if k not in changed} == {k: v for k, v in old.items() if k not in changed}
     assert not list(tmp_path.rglob("*.part"))
 
@@ -55,19 +54,6 @@ def test_shipping_writes_the_files_and_their_manifest(tmp_path: Path) -> None:
 def test_without_a_calibration_the_confidence_table_stays(tmp_path: Path) -> None:
     old = tomllib.loads((MODELS / "speech-pa.toml").read_text())
     assert tomllib.loads(shipped(tmp_path).read_text())["confidence"] == old["confidence"]
-
-
-def test_metrics_are_kept_only_for_the_same_files_and_settings(tmp_path: Path) -> None:
-    def metrics(confidence: str) -> dict[str, float]:
-        return tomllib.loads(shipped(tmp_path, confidence).read_text())["metrics"]
-
-    path = shipped(tmp_path, TABLE)
-    path.write_text(path.read_text() + "noise = 0.1\n")
-    assert metrics(TABLE) == {"noise": 0.1}
-    assert metrics(TABLE.replace("low = 0.5", "low = 0.4")) == {}
-    path.write_text(path.read_text() + "noise = 0.1\n")
-    (tmp_path / "model.int8.onnx").write_bytes(b"another")
-    assert metrics(TABLE.replace("low = 0.5", "low = 0.4")) == {}
 
 
 @pytest.mark.parametrize("table", ["", "[confidence]\nlow = 0.5\n", TABLE + "high = 1\n"])

@@ -1,8 +1,8 @@
-"""chrF++ and BLEU of the shipped files on the held-out part, by source, into the card, the manifest and the notes.
+"""chrF++ and BLEU of the shipped files on the held-out part, by source, as lines of JSON.
 
-    python -m translation.evaluate --pairs WORK/pairs --models-dir ../models
+    python -m translation.evaluate --pairs WORK/pairs
 
-`akhar translate` translates. `--part dev --dry` compares trainings; the test part is for the card alone.
+`akhar translate` translates. `--part dev` compares trainings; the test part is for the card alone.
 """
 
 import json
@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-import cards
 import tyro
 from figures import Figures
-from manifests import replace
 from program import translated
 
-from . import corpus, manifest, prepared
+from . import corpus, prepared
 from .corpus import Pair
 from .metrics import scores
 from .phrases import FOLDER, rows
@@ -85,17 +83,15 @@ def measured(
     return scores(said, [row[2] for row in done]), groups, done
 
 
-def main(pairs: Path, models_dir: Path, part: Literal["dev", "test"] = "test", dry: bool = False) -> None:
-    """Measures both directions; writes the notes, the card and the manifest."""
+def main(pairs: Path, part: Literal["dev", "test"] = "test") -> None:
+    """Measures both directions. A row of `drawn` (held-out pairs) and `daily` is source, output and reference."""
     held = prepared.read(pairs)[part]
-    # A row of `drawn` (held-out pairs) and `daily` (the everyday sentences) is source, output and reference.
-    figures: Figures = {}
     for source, target in DIRECTIONS:
         name = f"{source}-{target}"
         whole, groups, done = measured(held, source, target)
         daily, _, daily_rows = measured(everyday(), source, target)
         as_recognised, _, _ = measured(everyday(), source, target, recognised=True)
-        figures[name] = {
+        figures = {
             "all": whole,
             "groups": groups,
             "everyday": daily,
@@ -103,10 +99,7 @@ def main(pairs: Path, models_dir: Path, part: Literal["dev", "test"] = "test", d
             "drawn": [list(row[:3]) for row in random.Random(20).sample(done, 40)],
             "daily": [list(row[:3]) for row in daily_rows],
         }
-        print(name, json.dumps({k: v for k, v in figures[name].items() if k not in ("drawn", "daily")}), flush=True)
-    if not dry:
-        replace(cards.figures_path(manifest.MODEL), (json.dumps(figures, ensure_ascii=False, indent=1) + "\n").encode())
-        cards.write(manifest.MODEL, models_dir)
+        print(json.dumps({name: figures}, ensure_ascii=False), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,11 @@
 """Measures speech recognition through a running service: every figure is of what a caller is answered.
 
-    python -m speech.measure.served --language en --data DIR --url http://127.0.0.1:8080 --key KEY \
-        --json notes/served-en.json
+    python -m speech.measure.served --language en --data DIR --url http://127.0.0.1:8080 --key KEY
 
 The sets: real recordings (of `DIR/speech`), recordings in another language, sounds without speech; with `--held`, each
 folder that `speech.data.held` wrote: words and sentences of synthetic voices, and when
 sentences begin where that is known. `--only` measures some sets, or none. `--show` prints each answer that is not
-right. `--clips NAME` stores the texts of the spontaneous Panjabi clips under this name. `--json` keeps what the file
-has of other sets. Recordings are sent one after another. The real-time factor is the worker's own time
+right. Recordings are sent one after another. The real-time factor is the worker's own time
 (`Server-Timing`) over the recordings' length, so start the service with `AKHAR_INFERENCE_THREADS=1`. `--program
 ../target/release/akhar`, instead of `--url` and `--key`, starts a service for the measurement.
 """
@@ -224,21 +222,6 @@ def segment_starts(client: Client, language: str, folder: Path) -> dict[str, flo
     return {"segments": len(apart), "median_ms": round(float(middle), 1), "p95_ms": round(float(late), 1)}
 
 
-def spontaneous_texts(client: Client, data: Path) -> dict[str, str]:
-    """Return the texts of the spontaneous Panjabi clips, sent as Panjabi, by the clips' names."""
-    paths = sorted((data / "speech/pa-spontaneous").glob("*.flac"))
-    return {path.stem: client.transcribe(real.read(path), "pa").text for path in paths}
-
-
-def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Return the sets of both; of the texts of a clip, those of both, and else the new ones where both have a set."""
-    out = {**old, **new}
-    if "clips" in new:
-        before = old.get("clips", {})
-        out["clips"] = {name: {**before.get(name, {}), **texts} for name, texts in new["clips"].items()}
-    return out
-
-
 def written(found: dict[str, Any]) -> str:
     """Return JSON with a line for each set."""
     lines = ",\n".join(f' "{name}": {json.dumps(value, ensure_ascii=False)}' for name, value in found.items())
@@ -260,9 +243,6 @@ class Options:
     only: tuple[str, ...] | None = None
     """Names of sets."""
     show: bool = False
-    prefix: str = ""
-    """Of the sets' names, for the figures of another network."""
-    clips: str = ""
     json: Path | None = None
 
 
@@ -281,8 +261,6 @@ def measured(options: Options, client: Client) -> Iterator[tuple[str, Any]]:
             yield f"held-{folder.name}" + ("" if unit == "words" else f"-{unit}"), figures.summary()
     if language == "en" and any(clip.starts for folder in folders[:1] for clip in clips.read(folder / "wav")):
         yield "segment-starts", segment_starts(client, language, folders[0])
-    if options.clips:
-        yield "clips", {name: {options.clips: text} for name, text in spontaneous_texts(client, options.data).items()}
 
 
 def main(options: Options) -> None:
@@ -294,13 +272,11 @@ def main(options: Options) -> None:
             settings = {"AKHAR_DATA_DIR": stack.enter_context(TemporaryDirectory()), "AKHAR_INFERENCE_THREADS": "1"}
             service = stack.enter_context(served(options.program.resolve(), os.environ | settings))
         for name, figures in measured(options, Client(service.url, service.key)):
-            name = name if name == "clips" else options.prefix + name
             found[name] = figures
             print(json.dumps({name: figures}, ensure_ascii=False), flush=True)
     if options.json:
-        old = json.loads(options.json.read_text()) if options.json.exists() else {}
         options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(written(merged(old, found)))
+        options.json.write_text(written(found))
 
 
 if __name__ == "__main__":
