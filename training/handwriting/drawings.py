@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -35,12 +35,12 @@ class Drawn:
     ends: list[Float64]  # of each headline span: x0, x1
 
 
-def sources(data: Path, without: Collection[int] = ()) -> Iterator[Source]:
-    """The drawings of omniglot-gurmukhi, without these drawers; `data`: the folder of the public data."""
+def sources(data: Path) -> Iterator[Source]:
+    """The drawings of omniglot-gurmukhi; `data`: the folder of the public data."""
     path = data / "handwriting/omniglot-gurmukhi/gurmukhi_strokes.jsonl"
     for line in path.read_text("utf-8").splitlines():
         row = json.loads(line)
-        if row["strokes"] is None or row["id"] in strokes.DEFECTIVE or row["drawer"] in without:
+        if row["strokes"] is None or row["id"] in strokes.DEFECTIVE:
             continue
         lines = [np.array(s, float) for s in row["strokes"] if len(s) > 1]
         yield row["char"], row["drawer"], lines, 1.0
@@ -54,16 +54,14 @@ def digit_sources(data: Path) -> Iterator[Source]:
             yield drawing.label, -1 - k, lines, 0.02
 
 
-def collect(
-    data: Path, shapes: Mapping[str, Float64], without: Collection[int] = (), log: Callable[[str], None] = print
-) -> dict[str, list[Drawn]]:
-    """The usable drawings of each glyph, without these drawers.
+def collect(data: Path, shapes: Mapping[str, Float64]) -> dict[str, list[Drawn]]:
+    """The usable drawings of each glyph.
 
     `shapes`: text to taught strokes (strokes, POINTS, 2). All drawings are fitted twice; the second time the fits begin
     from the mean shapes of the first.
     """
     table = {g.text: g for g in glyphs.table()}
-    everything = [*sources(data, without), *digit_sources(data)]
+    everything = [*sources(data), *digit_sources(data)]
     templates = dict(shapes)
     for second in (False, True):
         fits: list[Fitted] = []
@@ -76,7 +74,7 @@ def collect(
         found = in_body_heights(fits, shapes)
         kept = {text: usual(rows, shapes[text]) for text, rows in found.items()}
         templates = {text: mean_shape(shapes[text], kept.get(text, [])) for text in shapes}
-        log(f"pass {1 + second}: {len(everything)} drawings, {len(fits)} fitted, {sum(map(len, kept.values()))} kept")
+        print(f"pass {1 + second}: {len(everything)} drawings, {len(fits)} fitted, {sum(map(len, kept.values()))} kept")
     return kept
 
 

@@ -1,8 +1,7 @@
 """The generator's file in; its figures out, as JSON.
 
 Legibility: letters and digits in 40 styles, read by the shipped recognisers. Variety: how far two drawings in one style
-are apart, against one drawer's two drawings of ਅ. Realism: how well small networks tell drawings of the drawers 05, 10,
-15, 20 from those of a generator that was trained without them.
+are apart, against one drawer's two drawings of ਅ.
 """
 
 import json
@@ -20,7 +19,7 @@ from recognition.labels import ALPHABET, DIGITS, NUKTA
 from recognition.readers import Local
 from recognition.testsets import plain
 
-from . import drawings, realism, register
+from . import drawings, register
 from .generate import Generator, Written, picture, with_headline, with_nukta
 from .glyphs import MODEL
 
@@ -140,7 +139,7 @@ def speed_ms(make: Generator) -> float:
 def main(
     data: Path,
     models_dir: Path = MODELS,
-    only: tuple[str, ...] = ("legibility", "variety", "realism"),
+    only: tuple[str, ...] = ("legibility", "variety"),
 ) -> None:
     """Measures from the command line."""
     make = Generator(models_dir / f"weights/{MODEL}.onnx")
@@ -149,8 +148,6 @@ def main(
         results["legibility"] = legibility(make, models_dir)
     if "variety" in only:
         results["variety"] = variety(make, data)
-    if "realism" in only:
-        results["realism"] = realism.measured(data)
     results["speed_ms"] = round(speed_ms(make), 1)
     print(json.dumps(results, ensure_ascii=False, indent=1))
 

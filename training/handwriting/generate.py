@@ -1,6 +1,6 @@
 """The ONNX file in; glyphs as strokes and as pictures out. Strokes are (n, 2) in body heights, y down."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -12,8 +12,6 @@ from . import glyphs
 
 # A glyph's strokes, and its headline spans as x0, x1.
 Written: TypeAlias = tuple[list[AnyPoints], list[tuple[float, float]]]
-# Writes texts, with the random numbers that it is given: a Generator, or what stands for one.
-Make: TypeAlias = Callable[[Sequence[str], np.random.Generator], list[Written]]
 
 OVER = 3  # drawn this many times larger, then averaged down
 BODY = 100  # pixels

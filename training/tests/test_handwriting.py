@@ -1,6 +1,5 @@
-"""The glyph table, registration, the writers' statistics, the model's arrays and the card. No public data is needed."""
+"""The glyph table, registration, the writers' statistics and the model's arrays. No public data is needed."""
 
-import json
 import tomllib
 from itertools import pairwise
 from pathlib import Path
@@ -9,17 +8,13 @@ import numpy as np
 import pytest
 from handwriting import (
     basis,
-    consistency,
     drawings,
     generate,
     glyphs,
     hands,
-    headlines,
     lines,
     model,
     register,
-    served,
-    traits,
 )
 from handwriting.drawings import Drawn
 from recognition.arrays import Float64
@@ -101,7 +96,7 @@ def test_curves_go_through_their_points_and_corners_stay_sharp() -> None:
     assert lines.length(glyphs.curve(square, [False, False, False])) > 2.03  # rounded, outside the corner
 
 
-# Lines and traits.
+# Lines.
 
 
 def test_lengths_and_turning_of_known_lines() -> None:
@@ -116,12 +111,6 @@ def test_lengths_and_turning_of_known_lines() -> None:
     # On a circle of radius 1 the chords of 0.15 before and after a point differ by 0.15 in heading.
     assert circle[50:150, 1] == pytest.approx(0.15, abs=1e-3)
     assert circle[20, 3] == pytest.approx(np.exp(-1), abs=1e-3)  # 0.2 from the beginning
-
-
-def test_the_simplified_polyline_stays_within_its_limit() -> None:
-    bent = np.array([[0.0, 0.0], [1.0, 0.01], [2.0, 0.0], [2.0, 1.0]])
-    assert traits.simplified(bent, 0.02).tolist() == bent[[0, 2, 3]].tolist()
-    assert traits.simplified(bent, 0.005).tolist() == bent.tolist()
 
 
 # Registration.
@@ -155,24 +144,6 @@ def test_a_slanted_headline_is_levelled_unless_it_is_short() -> None:
     assert lines.length(level) == pytest.approx(lines.length(line))
     assert register.turn_of([line], 400.0).tolist() == np.eye(2).tolist()
     assert register.turn_of([line, line + 150], 50.0).tolist() == np.eye(2).tolist()
-
-
-# Drawings.
-
-
-def test_drawers_who_are_held_back_are_not_in_the_other_part(tmp_path: Path) -> None:
-    folder = tmp_path / "handwriting/omniglot-gurmukhi"
-    folder.mkdir(parents=True)
-    rows = [
-        {"id": f"1160_{k:02}", "char": "ੳ", "drawer": k, "strokes": [[[0, 0], [k, 9]], [[1, 1]]]} for k in range(1, 21)
-    ]
-    (folder / "gurmukhi_strokes.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    held = {5, 10, 15, 20}
-    learned = {drawer for _, drawer, _, _ in drawings.sources(tmp_path, held)}
-    read = {drawer for _, drawer, _, _ in drawings.sources(tmp_path, set(range(1, 21)) - held)}
-    assert read == held
-    assert learned == set(range(1, 21)) - held
-    assert {len(strokes) for _, _, strokes, _ in drawings.sources(tmp_path)} == {1}  # a single point is no stroke
 
 
 def test_an_affine_map_is_found_and_held_to_the_identity() -> None:
@@ -280,41 +251,3 @@ def test_a_nukta_is_set_clear_below_its_letter(table: dict[str, glyphs.Glyph]) -
     assert np.abs(nukta[:, 0] - middle - (dot[0][:, 0])).max() < 1e-9
     beside = ink[np.abs(ink[:, 0] - middle) < 0.15]
     assert nukta[:, 1].min() >= beside[:, 1].max() + 0.06 - 1e-9
-
-
-# Card and manifest.
-
-
-def test_the_headline_of_a_drawing_and_its_unevenness() -> None:
-    at = np.linspace(0, 1, 60)
-    bow = np.stack([50 * at, 20 - 2 * np.sin(np.pi * at)], 1)
-    stem = np.array([[40.0, 20.0], [40.0, 70.0]])
-    found = headlines.headline([stem, bow])
-    assert found is not None
-    assert found.slope == pytest.approx(0, abs=1e-3)
-    # The standard deviation of half a sine wave is 0.308 times its height.
-    assert found.rms == pytest.approx(0.308 * 2 / 51.3, rel=0.1)
-    assert headlines.headline([stem]) is None
-    assert headlines.furthest_apart([0, 1, 2], [0, -1, -2]) == 0
-    assert headlines.furthest_apart([0, 1], [2, 3]) == 1
-
-
-def test_words_are_divided_by_lines_and_gaps() -> None:
-    line = [np.array([[x, 48.0], [x + 30, 48.0]]) for x in (20.0, 45.0, 120.0)]
-    below = np.array([[20.0, 198.0], [50.0, 250.0]])
-    found = served.words([line[2], below, line[0], line[1]])
-    assert [len(word) for word in found] == [2, 1, 1]
-    assert found[2][0][0].tolist() == [20, 0]
-
-
-def test_distances_within_and_between_hands() -> None:
-    drawn = {"a": {1: [0.0, 0.1], 2: [1.0, 1.1]}}
-    own, other = consistency.within_and_between(drawn, lambda a, b: abs(a - b))
-    assert (own, other) == (pytest.approx(0.1), pytest.approx(1.0))
-
-
-def test_the_pace_of_strokes() -> None:
-    lengths = np.array([0.3, 0.5, 0.8, 1.2, 5.0])
-    assert consistency.exponent(lengths.tolist(), (lengths**0.5).tolist()) == pytest.approx(0.5)
-    ticks = [np.stack([np.linspace(0, n, 11), np.zeros(11)], 1) for n in lengths]
-    assert consistency.pace_of(ticks) == pytest.approx(1.0)

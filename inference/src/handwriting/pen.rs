@@ -6,7 +6,7 @@ use super::geometry::{BODY, Point, distance};
 /// The largest distance between neighbouring points, page units. After rounding it is at most 2.
 pub(super) const MAX_STEP: f32 = 1.96;
 /// A shorter stroke is slower: its largest speed is proportional to the square root of its length. Of longer
-/// strokes it does not depend on the length (`python -m handwriting.fluency`). Page units.
+/// strokes it does not depend on the length, as measured for the people of omniglot-strokes. Page units.
 const FULL_SPEED: f32 = 1.25 * BODY;
 /// The share of the full speed that the shortest strokes reach.
 const LEAST_SPEED: f32 = 0.3;

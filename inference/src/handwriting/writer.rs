@@ -17,7 +17,7 @@ use crate::{
 /// The purpose of the random numbers of the first glyph ([`Hand::rng`]). The others follow it.
 const FIRST_GLYPH: u64 = 1000;
 /// The part of the variance of a drawing that all drawings of the glyph in a text have in common. So the two
-/// ਕ of a text are more alike than two ਕ of the same style in two texts. `python -m handwriting.fluency` measures it.
+/// ਕ of a text are more alike than two ਕ of the same style in two texts, as with people.
 const IN_COMMON: f32 = 0.4;
 
 /// The shape of one glyph, in page units: y = 0 at the headline and 52 at the baseline.
