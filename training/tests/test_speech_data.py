@@ -1,4 +1,4 @@
-"""Data of the speech package: shards, lengths, sources, voices, own recordings."""
+"""Data of the speech package: shards, lengths, sources, voices."""
 
 import struct
 from pathlib import Path
@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from speech.arrays import Floats
-from speech.data import clips, cmvn, held, lengths, long, own, real, shards
-from speech.sounds import features
+from speech.data import clips, cmvn, held, lengths, long, real, shards
 from speech.sounds.features import MELS, RATE
 from speech.texts import numbers
 from speech.voices import speakers
@@ -84,42 +83,6 @@ def test_voices_of_the_tests_are_never_trained_on(language: str) -> None:
     for engine, names in speakers.HELD[language].items():
         assert not set(names) & set(speakers.TRAINING[language].get(engine, []))
     assert sum(speakers.SHARES[language].values()) == pytest.approx(1)
-
-
-def test_the_table_of_own_recordings(tmp_path: Path) -> None:
-    table = tmp_path / "t.tsv"
-    table.write_text("a.wav\tਇੱਕ\nb.wav\tਦੋ\tਅਮਨ\n", encoding="utf-8-sig")
-    assert list(own.rows(table)) == [
-        (1, tmp_path / "a.wav", "ਇੱਕ", "own"),
-        (2, tmp_path / "b.wav", "ਦੋ", "ਅਮਨ"),
-    ]
-    table.write_text("a.wav\n")
-    with pytest.raises(own.Unfit, match="line 1 has 1 columns"):
-        list(own.rows(table))
-
-
-@pytest.mark.parametrize(
-    ("samples", "reason"),
-    [
-        (np.zeros(RATE, np.float32), "holds no sound"),
-        (tone(0.05), "holds no sound"),
-        (tone(17), r"17\.0 s are too long"),
-    ],
-)
-def test_recordings_that_training_cannot_use(samples: Floats, reason: str) -> None:
-    with pytest.raises(own.Unfit, match=reason):
-        own.usable(samples)
-
-
-def test_own_recordings_are_checked_against_their_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(own, "read", lambda _path: tone(1))
-    mel, plain = own.taken(tmp_path, "ਇੱਕ, ਦੋ।")
-    assert (mel.shape, plain) == ((100, MELS), "ਇੱਕ ਦੋ")
-    np.testing.assert_allclose(mel, features.log_mel(tone(1), features.WHISPER))
-    with pytest.raises(own.Unfit, match="in Gurmukhi letters"):
-        own.taken(tmp_path, "5")
-    with pytest.raises(own.Unfit, match=r"its text is too long for 1\.0 s"):
-        own.taken(tmp_path, "ਇੱਕ " * 20)
 
 
 def test_silence_at_the_ends_of_recordings_is_cut_to_the_margin() -> None:
