@@ -171,9 +171,9 @@ enum Command {
         #[arg(long)]
         python: Option<PathBuf>,
     },
-    /// Measure the tokens per second of the bundled translator, and compare them with other runtimes
+    /// Measure the tokens per second of the bundled translator, and compare them with `CTranslate2`
     Translation {
-        /// A Python with the packages of training/requirements-peers.txt, to measure other runtimes too
+        /// A Python with the packages of training/requirements-fixtures.txt, to measure `CTranslate2` too
         #[arg(long)]
         python: Option<PathBuf>,
     },

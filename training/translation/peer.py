@@ -1,79 +1,28 @@
-"""Tokens a second of greedy decoding by Python runtimes on the shipped files.
+"""Tokens a second of greedy decoding by CTranslate2 with the shipped weights, in single precision.
 
     python -m translation.peer --models-dir ../models --texts ../tests/fixtures/seq2seq/bundled.json
 
-Prints one line of JSON for each runtime, thread count and batch size. The texts of the golden file with one target
-language are translated in batches, in the order of the file, at most `--limit` tokens, `--runs` times; the best run
-counts. The tokens are those that the decoder wrote, without the forced
-language. `onnxruntime` is `translation.runtime`: the encoder, the merged decoder with its cache, and an arg max in
-NumPy. `optimum` is ORTModelForSeq2SeqLM.generate on the same files. `ctranslate2` has the same weights in single
-precision.
+Prints one line of JSON for each thread count and batch size. The texts of the golden file with one target language are
+translated in batches, in the order of the file, at most `--limit` tokens, `--runs` times; the best run counts. The
+tokens are those that the decoder wrote, without the forced language.
 """
 
-import itertools
 import json
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import onnxruntime
 import tyro
 
 from . import manifest
-from .batches import padded
-from .runtime import Runtime
-from .tokeniser import EOS, LANGUAGES, PAD
+from .tokeniser import EOS, LANGUAGES
 from .weights import restored, tokeniser
 
 Greedy = Callable[[Sequence[list[int]], int], list[list[int]]]
 """The ids of some sources and the id of their target language, to the ids of each translation from `</s>` on."""
 Case = Mapping[str, Any]
-
-
-def plain(folder: Path, threads: int, limit: int) -> Greedy:
-    """Greedy search by `translation.runtime`."""
-    runtime = Runtime(folder, threads)
-    return lambda sources, language: runtime.greedy(sources, [language] * len(sources), limit)
-
-
-def of_optimum(folder: Path, threads: int) -> Any:
-    """Optimum's ORTModelForSeq2SeqLM on the files of a folder; Optimum is imported here because few have it."""
-    import torch
-    from optimum.onnxruntime import ORTModelForSeq2SeqLM
-
-    torch.set_num_threads(threads)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-    with tempfile.TemporaryDirectory() as laid_out:
-        for part, name in {"encoder": "encoder_model", "decoder": "decoder_model_merged"}.items():
-            shutil.copy(folder / f"{manifest.MODEL}.{part}.onnx", Path(laid_out) / f"{name}.onnx")
-        net = restored(folder)
-        net.config.save_pretrained(laid_out)
-        net.generation_config.save_pretrained(laid_out)
-        return ORTModelForSeq2SeqLM.from_pretrained(laid_out, use_cache=True, use_merged=True, session_options=options)
-
-
-def optimum(folder: Path, threads: int, limit: int) -> Greedy:
-    """Greedy search by Optimum."""
-    model = of_optimum(folder, threads)
-
-    def greedy(sources: Sequence[list[int]], language: int) -> list[list[int]]:
-        source = padded(sources)
-        said = model.generate(
-            input_ids=source,
-            attention_mask=(source != PAD).long(),
-            forced_bos_token_id=language,
-            num_beams=1,
-            do_sample=False,
-            no_repeat_ngram_size=manifest.NO_REPEAT,
-            max_new_tokens=limit,
-        )
-        return [[i for i in row if i != PAD] for row in said.tolist()]
-
-    return greedy
 
 
 def ctranslate2(folder: Path, threads: int, limit: int) -> Greedy:
@@ -108,9 +57,6 @@ def ctranslate2(folder: Path, threads: int, limit: int) -> Greedy:
     return greedy
 
 
-PEERS = {"onnxruntime": plain, "optimum": optimum, "ctranslate2": ctranslate2}
-
-
 def grouped(cases: Sequence[Case], size: int) -> list[list[Case]]:
     """The cases in batches of one target language each, in their order."""
     targets = dict.fromkeys(case["target"] for case in cases)
@@ -134,24 +80,23 @@ def timed(greedy: Greedy, batches: Sequence[Sequence[Case]], languages: Mapping[
 def main(
     models_dir: Path,
     texts: Path,
-    peers: tuple[str, ...] = tuple(PEERS),
     threads: tuple[int, ...] = (1, 2),
     batches: tuple[int, ...] = (1,),
     runs: int = 3,
     limit: int = 40,
 ) -> None:
-    """Times each runtime with each number of threads and each size of batch."""
+    """Times each number of threads with each size of batch."""
     folder = models_dir / "weights"
     cases, names = json.loads(texts.read_text())["cases"], tokeniser(folder)
     languages = {language: names.token_to_id(name) for language, name in LANGUAGES.items()}
-    for peer, n_threads in itertools.product(peers, threads):
-        greedy = PEERS[peer](folder, n_threads, limit)
+    for n_threads in threads:
+        greedy = ctranslate2(folder, n_threads, limit)
         for size in batches:
             some = grouped(cases, size)
             each = [timed(greedy, some, languages) for _ in range(runs)]
             best, (_, n_tokens, n_same) = min(seconds for seconds, _, _ in each), each[-1]
             found = {
-                "peer": peer,
+                "peer": "ctranslate2",
                 "threads": n_threads,
                 "batch": size,
                 "texts": len(cases),

@@ -1,21 +1,40 @@
 """Translation by the search of transformers on the shipped files, which Optimum runs on ONNX Runtime."""
 
+import shutil
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import onnxruntime
 import torch
 from program import Stream
 from transformers import LogitsProcessor, LogitsProcessorList
 
 from . import manifest, placeholders
 from .batches import padded
-from .peer import of_optimum
 from .tokeniser import EOS, LANGUAGES, PAD
-from .weights import tokeniser
+from .weights import restored, tokeniser
 
 Masked = tuple[str, dict[str, str]]
 """A text with placeholders, and what they stand for."""
+
+
+def of_optimum(folder: Path) -> Any:
+    """Optimum's ORTModelForSeq2SeqLM on the files of a folder; Optimum is imported here because few have it."""
+    from optimum.onnxruntime import ORTModelForSeq2SeqLM
+
+    torch.set_num_threads(1)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = 1, 1
+    with tempfile.TemporaryDirectory() as laid_out:
+        for part, name in {"encoder": "encoder_model", "decoder": "decoder_model_merged"}.items():
+            shutil.copy(folder / f"{manifest.MODEL}.{part}.onnx", Path(laid_out) / f"{name}.onnx")
+        net = restored(folder)
+        net.config.save_pretrained(laid_out)
+        net.generation_config.save_pretrained(laid_out)
+        return ORTModelForSeq2SeqLM.from_pretrained(laid_out, use_cache=True, use_merged=True, session_options=options)
 
 
 class Rules:
@@ -51,7 +70,7 @@ class Reference:
     """Translates as the shipped files in `folder` should."""
 
     def __init__(self, folder: Path) -> None:
-        self.net, self.tokeniser = of_optimum(folder, 1), tokeniser(folder)
+        self.net, self.tokeniser = of_optimum(folder), tokeniser(folder)
         self.rules = Rules(folder / f"{manifest.MODEL}.{manifest.FILES['tokenizer']}")
         path = folder / f"{manifest.MODEL}.{manifest.FILES['names']}"
         rows = [line.split("\t") for line in path.read_text().splitlines()] if path.exists() else []
