@@ -5,7 +5,7 @@ import re
 
 import pytest
 from program import Stream
-from translation import copied, names, noise, placeholders
+from translation import copied, names, placeholders
 from translation.placeholders import Lexicon
 
 NAMES = Lexicon(
@@ -132,29 +132,6 @@ def test_what_comes_through() -> None:
     assert not copied.comes_through("5 ਅਤੇ 5", ["5"])
     assert not copied.comes_through("1,500.5", ["1,500"])
     assert copied.comes_through("₹500।", ["₹500"])
-
-
-# Inputs without sense.
-
-
-def test_faults_are_told() -> None:
-    assert noise.faults("ਘਰ ਪਾਣੀ", "house ਪਾਣੀ", "pa") == ["mixed scripts"]
-    assert noise.faults("the house", "the ਘਰ", "en") == []
-    assert noise.faults("red house", "house ਘਰ ਘਰ", "en") == []
-    assert noise.faults("go", "ਘਰ jao go", "en") == ["mixed scripts"]
-    assert noise.faults("mail a.b@c.in", "a.b@c.in ਨੂੰ", "en") == []
-    assert noise.faults("ਘਰ", "how how how how", "pa") == ["loop"]
-    assert noise.faults("ਘਰ", "it is it is it is it is", "pa") == ["loop"]
-    assert noise.faults("ਘਰ ਘਰ ਘਰ ਘਰ", "home home home home", "pa") == []
-    assert noise.faults("ਘਰ", "home \ue001", "pa") == ["placeholder"]
-    assert noise.faults("ਘਰ \ue001", "home \ue001", "pa") == []
-
-
-def test_noise_is_single_lines() -> None:
-    rng = random.Random(2)
-    drawn = [noise.drawn(language, rng) for language in ("en", "pa") for _ in range(300)]
-    assert all(text and text == " ".join(text.split()) and len(text.split()) <= 30 for text in drawn)
-    assert len(set(drawn)) > 500
 
 
 @pytest.mark.parametrize("language", ["en", "pa"])

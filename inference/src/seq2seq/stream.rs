@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     constraints::{Constraints, Copies, forbid},
-    indictrans,
     placeholders::{Item, Kind, Lexicon, Masked, items, mask},
     tokens::Tokens,
     words::{COMMON, Words},
@@ -20,7 +19,6 @@ use super::{
 use crate::{
     numbers::{self, Language},
     stream::answer_all,
-    text::folded,
 };
 
 /// A request.
@@ -39,10 +37,6 @@ enum Request {
     },
     /// Puts back what the placeholders of a translation stand for, as the translator does.
     Restore { translation: String, values: Vec<(char, String)> },
-    /// Makes of a text what `IndicTrans2` reads, with marks for what is copied or without.
-    Prepare { text: String, language: String, with_marks: bool },
-    /// Makes a text of what `IndicTrans2` has written, without marks.
-    Finish { text: String, language: String },
     /// Writes the file of the words that translations may have. `rows` are words in the order of their bytes; a tab behind a
     /// word says that it is common in the training texts.
     Words { rows: String, path: PathBuf },
@@ -96,19 +90,6 @@ impl Prepared {
             Request::Restore { translation, values } => {
                 let masked = Masked { values, ..Masked::default() };
                 Reply::Text { text: masked.restore(&masked.apart(&translation)) }
-            }
-            Request::Prepare { text, language, with_marks } => {
-                let language = known(&language)?;
-                let text = folded(&text);
-                let masked = if with_marks {
-                    indictrans::mask(&text, language)
-                } else {
-                    Masked { text, ..Masked::default() }
-                };
-                Reply::Text { text: indictrans::prepare(&masked.text, language, &masked.placeholders()) }
-            }
-            Request::Finish { text, language } => {
-                Reply::Text { text: indictrans::finish(&text, known(&language)?, &[]) }
             }
             Request::Words { rows, path } => {
                 let in_order = |e: fst::Error| format!("the words: {e}");
@@ -201,21 +182,6 @@ mod tests {
         assert!(found[5].contains("VPN ਘਰ 5"), "{}", found[5]);
         let error = replies("{\"step\": \"mask\"}").unwrap_err().to_string();
         assert!(error.starts_with("request 1: "), "{error}");
-    }
-
-    #[test]
-    fn a_text_is_prepared_for_indictrans2_and_finished() {
-        let requests = [
-            r#"{"step": "prepare", "text": "ਘਰ, 12/05/2024", "language": "pa", "with_marks": true}"#,
-            r#"{"step": "prepare", "text": "ਘਰ, 12/05/2024", "language": "pa", "with_marks": false}"#,
-            r#"{"step": "finish", "text": "घर , 5 ।", "language": "pa"}"#,
-        ];
-        let found = replies(&requests.join("\n")).unwrap();
-        let texts = ["घर , < ID1 >", "घर , 12/05/2024", "ਘਰ, 5।"];
-        for (reply, text) in found.iter().zip(texts) {
-            assert_eq!(*reply, format!("{{\"n_values\":0,\"text\":\"{text}\"}}"));
-        }
-        assert!(replies(r#"{"step": "finish", "text": "a", "language": "hi"}"#).is_err());
     }
 
     #[test]
