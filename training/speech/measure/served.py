@@ -111,15 +111,28 @@ def spontaneous(data: Path) -> Iterator[Row]:
         yield name, real.read(folder / f"{name}.flac"), text
 
 
+def sounds(rng: np.random.Generator) -> Iterator[tuple[str, AnyFloats]]:
+    """Yield the name and the samples, (n,) in [-1, 1] at 16 kHz, of five seconds of sounds without speech."""
+    n = RATE * 5
+    t = np.arange(n) / RATE
+    spectrum = np.fft.rfft(rng.normal(size=n))
+    steps = np.arange(len(spectrum)) + 1
+    for name, power in (("white", 0.0), ("pink", 0.5), ("brown", 1.0)):
+        x = np.fft.irfft(spectrum / steps**power, n)
+        yield name, 0.3 * x / np.abs(x).max()
+    yield "tone", 0.2 * np.sin(2 * np.pi * 440 * t)
+    yield "hum", sum((0.1 / k * np.sin(2 * np.pi * 50 * k * t) for k in range(1, 9)), np.zeros(n))
+    chord = sum((0.1 * np.sin(2 * np.pi * f * t) for f in (261, 329, 392)), np.zeros(n))
+    yield "chords", chord * np.exp(-3 * (t % 0.5))
+
+
 def noises(_: Path) -> Iterator[Row]:
     """Yield silence and sounds without speech, in which nothing is said."""
-    from . import confidence  # it imports ONNX Runtime; the rest of this module works without it
-
     rng = np.random.default_rng(0)
     for seconds in NOISE_S:
         n = int(seconds * RATE)
         yield f"silence, {seconds} s", np.zeros(n), ""
-        for name, samples in confidence.noises(rng):
+        for name, samples in sounds(rng):
             yield f"{name}, {seconds} s", np.resize(samples, n), ""
 
 
