@@ -159,7 +159,7 @@ enum Command {
         #[arg(long, default_value_t = 40)]
         hands: usize,
     },
-    /// Measure errors and speed of transcriptions, and compare them with other programs
+    /// Measure errors and speed of transcriptions
     Speech {
         /// A folder of wav and mp3 files with a table `clips.tsv` of `file`, `text` and `word_starts`
         #[arg(long)]
@@ -167,9 +167,6 @@ enum Command {
         /// The language of the clips, `pa` or `en`
         #[arg(long, default_value = "pa")]
         lang: String,
-        /// A Python with the packages of training/requirements-peers.txt, to measure other programs too
-        #[arg(long)]
-        python: Option<PathBuf>,
     },
     /// Measure the tokens per second of the bundled translator, and compare them with `CTranslate2`
     Translation {
@@ -195,10 +192,9 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         hours: usize,
     },
-    /// Measure hours of audio in an hour of `akhar transcribe`, in turns with the speech model alone and with other
-    /// programs
+    /// Measure hours of audio in an hour of `akhar transcribe`, in turns with the speech model alone
     Bulk {
-        /// A folder of WAV files with 16 bits and 16 kHz; those of subfolders are not given to other programs
+        /// A folder of WAV files with 16 bits and 16 kHz
         #[arg(long)]
         recordings: PathBuf,
         /// The language of the recordings, `pa` or `en`
@@ -207,9 +203,6 @@ enum Command {
         /// Turns of each
         #[arg(long, default_value_t = 3)]
         rounds: usize,
-        /// A Python with the packages of training/requirements-peers.txt, to measure other programs too
-        #[arg(long)]
-        python: Option<PathBuf>,
     },
     /// Measure how many key terms are recognised, and what changes where none is said
     Keyterms {
@@ -307,9 +300,7 @@ async fn measure(command: Command, machine: Machine) -> Report {
         Command::Memory { seconds } => load::memory(machine, seconds).await,
         Command::Writing { sheets } => writing::time(machine, sheets).await,
         Command::Legibility { hands } => writing::legibility(machine, hands).await,
-        Command::Speech { clips, lang, python } => {
-            speech::clips_of(machine, &clips, &lang, python.as_deref()).await
-        }
+        Command::Speech { clips, lang } => speech::clips_of(machine, &clips, &lang).await,
         Command::Keyterms { clips, elsewhere, lang } => {
             speech::keyterms(machine, &clips, &elsewhere, &lang).await
         }
@@ -317,9 +308,7 @@ async fn measure(command: Command, machine: Machine) -> Report {
         Command::Translation { python } => translation::run(machine, python.as_deref()).await,
         Command::Long { recording, pieces, lang } => speech::long(machine, &recording, &pieces, &lang).await,
         Command::Hours { hours } => speech::hours(machine, hours).await,
-        Command::Bulk { recordings, lang, rounds, python } => {
-            speech::bulk(machine, &recordings, &lang, rounds, python.as_deref()).await
-        }
+        Command::Bulk { recordings, lang, rounds } => speech::bulk(machine, &recordings, &lang, rounds).await,
         other => unreachable!("{other:?} measures nothing"),
     }
 }

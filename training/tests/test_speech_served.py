@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from speech.data import clips, shards
-from speech.measure import client, peer_english, served
+from speech.measure import client, served
 from speech.texts import english
 
 
@@ -162,9 +162,3 @@ def test_sentences_are_joined_with_pauses_and_their_starts_move() -> None:
     ((samples, starts),) = served.joined(rows)
     assert len(samples) == 3 * (16_000 + int(served.PAUSE_S * 16_000))
     assert starts == pytest.approx([0.25, 2.45, 4.65])
-
-
-def test_pieces_of_a_tokenizer_are_split_by_their_lengths() -> None:
-    long = b"a" * 300
-    content = bytes([2]) + b"ab" + bytes([300 % 128 + 128, 300 // 128]) + long + bytes([0, 1]) + b"c"
-    assert peer_english.pieces(content) == [b"ab", long, b"", b"c"]

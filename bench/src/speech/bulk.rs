@@ -1,11 +1,8 @@
-//! Measures `akhar transcribe`: hours of audio in an hour, in turns with the speech model alone in this process, and
-//! with other programs, which `training/speech/measure/bulk_peers.py` runs.
+//! Measures `akhar transcribe`: hours of audio in an hour, in turns with the speech model alone in this process.
 
 use std::{
-    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    process::Command,
     thread,
     time::{Duration, Instant},
 };
@@ -18,9 +15,7 @@ use akhar_tests::{
     Cluster, Stack,
     figures::{count, median},
     process::command,
-    root,
 };
-use serde_json::Value;
 
 use super::clips::{Transcriber, samples};
 use crate::{load::warm, machine::Machine, report::Report, targets};
@@ -30,15 +25,8 @@ const RATE: usize = 16_000;
 /// Windows in one run of the model at most: the worker's default.
 const MAX_WINDOWS: usize = 4;
 
-/// Transcribes a folder of WAV files with 16 bits and 16 kHz `rounds` times in each way; with a Python, in other
-/// programs too.
-pub(crate) async fn bulk(
-    machine: Machine,
-    folder: &Path,
-    lang: &str,
-    rounds: usize,
-    python: Option<&Path>,
-) -> Report {
+/// Transcribes a folder of WAV files with 16 bits and 16 kHz `rounds` times in each way.
+pub(crate) async fn bulk(machine: Machine, folder: &Path, lang: &str, rounds: usize) -> Report {
     let paths = recordings(folder);
     let sounds: Vec<Vec<f32>> = paths.iter().map(|path| read(path)).collect();
     let n_samples: usize = sounds.iter().map(Vec::len).sum();
@@ -52,7 +40,6 @@ pub(crate) async fn bulk(
     let (stack, _) = warm(Stack::with().on(&cluster).set_text("AKHAR_SPEECH_COPIES", &copies)).await;
     let mut transcriber = Transcriber::open(lang, false, 1);
     let (mut alone, mut model, mut commands) = (Vec::new(), Vec::new(), Vec::new());
-    let mut peers = BTreeMap::<String, Vec<f64>>::new();
     for round in 0..rounds {
         report.machine.rest().await;
         let (whole, runs) = tokio::task::block_in_place(|| transcriber.engine(&sounds));
@@ -70,21 +57,12 @@ pub(crate) async fn bulk(
         let took = started.elapsed();
         assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
         commands.push(audio_s / took.as_secs_f64());
-        if let Some(python) = python {
-            for (peer, speed) in tokio::task::block_in_place(|| of_peers(folder, lang, python)) {
-                peers.entry(peer).or_default().push(speed);
-            }
-        }
     }
     let [alone, model, ours] = [alone, model, commands].map(median);
     for (name, speed) in
         [("the model's runs alone", model), ("with features, alone", alone), ("akhar transcribe", ours)]
     {
         report.row(name, vec![("hours_per_hour", speed), ("beside_the_command", ours / speed)]);
-    }
-    for (peer, speeds) in peers {
-        let speed = median(speeds);
-        report.row(&peer, vec![("hours_per_hour", speed), ("beside_the_command", ours / speed)]);
     }
     report.figure(
         "akhar transcribe, beside the model alone",
@@ -125,30 +103,6 @@ impl Transcriber {
         }
         (started.elapsed(), running)
     }
-}
-
-/// Other programs and the hours of audio that each transcribed in an hour, in one round.
-fn of_peers(folder: &Path, lang: &str, python: &Path) -> Vec<(String, f64)> {
-    let mut script = Command::new(python);
-    script.current_dir(root().join("training")).args([
-        "-m",
-        "speech.measure.bulk_peers",
-        "--language",
-        lang,
-        "--clips",
-    ]);
-    let ended =
-        script.arg(folder.canonicalize().expect("a folder")).output().expect("the peers' script runs");
-    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
-    let lines = String::from_utf8_lossy(&ended.stdout);
-    let lines = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    lines
-        .map(|line| {
-            let number = |name: &str| line[name].as_f64().expect("a number of seconds");
-            let peer = line["peer"].as_str().expect("the name of a program");
-            (peer.to_owned(), number("audio_seconds") / number("seconds"))
-        })
-        .collect()
 }
 
 /// The recordings in a folder and below it.

@@ -1,6 +1,5 @@
-//! Measures speech recognition: errors and speed over HTTP, and in comparison with other
-//! programs (`peers`); the memory for a long recording and for one of hours, and the response time of short
-//! clips meanwhile.
+//! Measures speech recognition: errors and speed over HTTP; the memory for a long recording and for one of hours, and
+//! the response time of short clips meanwhile.
 
 mod bulk;
 mod clips;
@@ -8,7 +7,6 @@ mod evidence;
 mod hours;
 mod keyterms;
 mod languages;
-mod peers;
 
 use std::{
     fs,
@@ -33,7 +31,6 @@ pub(crate) use evidence::evidence_of;
 pub(crate) use hours::hours;
 pub(crate) use keyterms::keyterms;
 pub(crate) use languages::languages;
-use peers::beside_peers;
 
 async fn transcribe(stack: &Stack, file: &[u8], lang: &str) -> Answer {
     let form = Form::upload_and(file, "lang", lang);
@@ -60,9 +57,8 @@ fn stages(stack: &Stack) -> [(&'static str, f64); 6] {
     ]
 }
 
-/// Transcribes every clip over HTTP, one after another, and then in this process, compared with other
-/// programs.
-pub(crate) async fn clips_of(machine: Machine, folder: &Path, lang: &str, python: Option<&Path>) -> Report {
+/// Transcribes every clip over HTTP, one after another, and then in this process.
+pub(crate) async fn clips_of(machine: Machine, folder: &Path, lang: &str) -> Report {
     let clips = clips(folder);
     let about = format!("{} clips in {lang}, one after another", clips.len());
     let mut report = Report::new(machine, "speech", about);
@@ -87,9 +83,6 @@ pub(crate) async fn clips_of(machine: Machine, folder: &Path, lang: &str, python
     let shares = parts.iter().map(|(name, s)| (*name, 100.0 * s / work)).collect();
     report.row("of the worker's time, percent", shares);
     in_process(&clips, lang, &mut report);
-    if let Some(python) = python {
-        beside_peers(&clips, (folder, lang), python, &stack, &mut report);
-    }
     report
 }
 
