@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import urllib.request
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
@@ -35,18 +35,23 @@ class Service:
         return urllib.request.urlopen(request, timeout=TIMEOUT_S)
 
     def uploaded(
-        self, operation: str, file: tuple[str, bytes], fields: Mapping[str, str], **headers: str
+        self, operation: str, file: tuple[str, bytes], fields: Mapping[str, str | Sequence[str]], **headers: str
     ) -> http.client.HTTPResponse:
         """Send a file, (name, content), and fields to an operation as a form. Raises HTTPError."""
         return self.posted(f"/v1/models/{operation}", file, fields, **headers)
 
     def posted(
-        self, path: str, file: tuple[str, bytes], fields: Mapping[str, str], **headers: str
+        self, path: str, file: tuple[str, bytes], fields: Mapping[str, str | Sequence[str]], **headers: str
     ) -> http.client.HTTPResponse:
-        """Send a file, (name, content), and fields to a path as a form. Raises HTTPError."""
+        """Send a file, (name, content), and fields, some of them many times, to a path as a form. Raises HTTPError."""
         boundary, (name, content) = uuid.uuid4().hex, file
         part = f"--{boundary}\r\nContent-Disposition: form-data; name="
-        body = "".join(f'{part}"{field}"\r\n\r\n{value}\r\n' for field, value in fields.items()).encode()
+        every = (
+            (field, value)
+            for field, values in fields.items()
+            for value in ([values] if isinstance(values, str) else values)
+        )
+        body = "".join(f'{part}"{field}"\r\n\r\n{value}\r\n' for field, value in every).encode()
         body += f'{part}"file"; filename="{name}"\r\n\r\n'.encode() + content + f"\r\n--{boundary}--\r\n".encode()
         kind = f"multipart/form-data; boundary={boundary}"
         return self.opened(path, body, Content_Type=kind, **headers)

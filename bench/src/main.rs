@@ -204,27 +204,6 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         rounds: usize,
     },
-    /// Measure how many key terms are recognised, and what changes where none is said
-    Keyterms {
-        /// A folder of wav files with `clips.tsv`, and the term of each as a line of `terms.txt`
-        #[arg(long)]
-        clips: PathBuf,
-        /// Folders of wav files with `clips.tsv`, in which the terms are not said
-        #[arg(long)]
-        elsewhere: Vec<PathBuf>,
-        /// The language of the clips, `pa` or `en`
-        #[arg(long, default_value = "pa")]
-        lang: String,
-    },
-    /// Measure how often the language of a recording is detected
-    Languages {
-        /// Folders of wav files with `clips.tsv` in Panjabi
-        #[arg(long)]
-        pa: Vec<PathBuf>,
-        /// The same in English
-        #[arg(long)]
-        en: Vec<PathBuf>,
-    },
     /// Print the evidence for the text of each clip, a line of JSON each, for training/speech/measure/calibrate.py
     Evidence {
         /// A folder of wav files with a table `clips.tsv` of `file` and `text`
@@ -301,10 +280,6 @@ async fn measure(command: Command, machine: Machine) -> Report {
         Command::Writing { sheets } => writing::time(machine, sheets).await,
         Command::Legibility { hands } => writing::legibility(machine, hands).await,
         Command::Speech { clips, lang } => speech::clips_of(machine, &clips, &lang).await,
-        Command::Keyterms { clips, elsewhere, lang } => {
-            speech::keyterms(machine, &clips, &elsewhere, &lang).await
-        }
-        Command::Languages { pa, en } => speech::languages(machine, [&pa, &en]).await,
         Command::Translation { python } => translation::run(machine, python.as_deref()).await,
         Command::Long { recording, pieces, lang } => speech::long(machine, &recording, &pieces, &lang).await,
         Command::Hours { hours } => speech::hours(machine, hours).await,

@@ -1,4 +1,4 @@
-//! Measures the speed of translation, compared with CTranslate2 and the same weights.
+//! Measures the speed of translation, compared with `CTranslate2` and the same weights.
 
 use std::{
     fs,

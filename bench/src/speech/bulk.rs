@@ -38,7 +38,7 @@ pub(crate) async fn bulk(machine: Machine, folder: &Path, lang: &str, rounds: us
     let n_cores = thread::available_parallelism().map_or(1, usize::from);
     let copies = n_cores.to_string();
     let (stack, _) = warm(Stack::with().on(&cluster).set_text("AKHAR_SPEECH_COPIES", &copies)).await;
-    let mut transcriber = Transcriber::open(lang, false, 1);
+    let mut transcriber = Transcriber::open(lang);
     let (mut alone, mut model, mut commands) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..rounds {
         report.machine.rest().await;

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use akhar_inference::{
-    Confidence, KeyTerms, Manifest, Runtime, load_all,
+    KeyTerms, Manifest, Runtime, load_all,
     speech::{self, Chunker, Joiner, SpeechModel, TimedText, WindowInput},
 };
 use akhar_tests::{
@@ -86,27 +86,22 @@ impl Quality {
 pub(super) struct Transcriber {
     pub(super) model: Box<dyn SpeechModel>,
     pub(super) lang: String,
-    pub(super) confidence: Option<Confidence>,
 }
 
 impl Transcriber {
-    /// Loads the model as the manifest says, or with greedy decoding, no language model and no aligner.
-    pub(super) fn open(lang: &str, is_greedy: bool, n_threads: usize) -> Self {
-        Self::load(&runtime(), lang, is_greedy, n_threads)
+    /// Loads the model of a language, which runs on one thread.
+    pub(super) fn open(lang: &str) -> Self {
+        let runtime = Runtime::load(&onnxruntime()).expect("ONNX Runtime");
+        let all = load_all(&models()).expect("manifests");
+        let speaks =
+            |m: &Manifest| m.operation == "speech-recognition" && m.language.as_deref() == Some(lang);
+        let manifest = all.into_iter().find(speaks).expect("a model of this language");
+        let model = speech::load(&runtime, &manifest, 1).expect("the model");
+        Self { model, lang: lang.to_owned() }
     }
 
-    /// The same with ONNX Runtime, which is loaded once.
-    pub(super) fn load(runtime: &Runtime, lang: &str, is_greedy: bool, n_threads: usize) -> Self {
-        let mut manifest = manifest(lang);
-        if is_greedy {
-            (manifest.decoding, manifest.alignment) = (None, None);
-            manifest.generation.iter_mut().for_each(|generation| generation.num_beams = 1);
-        }
-        let model = speech::load(runtime, &manifest, n_threads).expect("the model");
-        Self { model, lang: lang.to_owned(), confidence: manifest.confidence }
-    }
-
-    pub(super) fn transcribe(&mut self, samples: &[f32], terms: &KeyTerms) -> Vec<TimedText> {
+    pub(super) fn transcribe(&mut self, samples: &[f32]) -> Vec<TimedText> {
+        let terms = KeyTerms::default();
         let (front_end, clock) = (self.model.front_end(), self.model.clock());
         let mut chunker = Chunker::new(clock.grid);
         let mut windows = chunker.push(samples);
@@ -115,24 +110,13 @@ impl Transcriber {
         for window in windows {
             let features = front_end.features(&window.samples);
             if features.n_frames > 0 {
-                let input = WindowInput { features: &features, terms };
+                let input = WindowInput { features: &features, terms: &terms };
                 let outputs = self.model.infer(&[input], &self.lang).expect("it runs");
-                joiner.add(&window, outputs.into_iter().next().expect("one window").decode(terms));
+                joiner.add(&window, outputs.into_iter().next().expect("one window").decode(&terms));
             }
         }
         joiner.words()
     }
-}
-
-/// Loads ONNX Runtime.
-pub(super) fn runtime() -> Runtime {
-    Runtime::load(&onnxruntime()).expect("ONNX Runtime")
-}
-
-fn manifest(lang: &str) -> Manifest {
-    let all = load_all(&models()).expect("manifests");
-    let speaks = |m: &Manifest| m.operation == "speech-recognition" && m.language.as_deref() == Some(lang);
-    all.into_iter().find(speaks).expect("a model of this language")
 }
 
 /// The samples of a plain wav file with 16 bits and 16 kHz; `None` for other files.

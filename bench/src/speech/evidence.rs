@@ -2,10 +2,7 @@
 
 use std::path::Path;
 
-use akhar_inference::{
-    KeyTerms,
-    speech::{TimedText, segments},
-};
+use akhar_inference::speech::{TimedText, segments};
 use akhar_tests::figures::count;
 use serde_json::json;
 
@@ -15,10 +12,10 @@ use super::clips::{Transcriber, clips, samples};
 /// writes, of each segment with evidence the number of letters and the means of both models, and of each word its text and
 /// the same.
 pub(crate) fn evidence_of(folder: &Path, lang: &str) {
-    let mut transcriber = Transcriber::open(lang, false, 1);
+    let mut transcriber = Transcriber::open(lang);
     for clip in clips(folder) {
         let Some(samples) = samples(&clip.bytes) else { continue };
-        let words = transcriber.transcribe(&samples, &KeyTerms::default());
+        let words = transcriber.transcribe(&samples);
         let found = segments(&words, count(samples.len()) / 16_000.0);
         let of_segment = |segment: &TimedText| {
             let (acoustic, language) = segment.evidence.means()?;

@@ -5,8 +5,6 @@ mod bulk;
 mod clips;
 mod evidence;
 mod hours;
-mod keyterms;
-mod languages;
 
 use std::{
     fs,
@@ -14,7 +12,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use akhar_inference::KeyTerms;
 use akhar_tests::{
     Answer, Cluster, Form, Stack,
     figures::{count, quantiles},
@@ -29,8 +26,6 @@ pub(crate) use bulk::bulk;
 use clips::{Clip, Quality, Transcriber, clips, samples, spoken};
 pub(crate) use evidence::evidence_of;
 pub(crate) use hours::hours;
-pub(crate) use keyterms::keyterms;
-pub(crate) use languages::languages;
 
 async fn transcribe(stack: &Stack, file: &[u8], lang: &str) -> Answer {
     let form = Form::upload_and(file, "lang", lang);
@@ -88,11 +83,11 @@ pub(crate) async fn clips_of(machine: Machine, folder: &Path, lang: &str) -> Rep
 
 /// Measures the errors of word starts, for clips whose words are recognised correctly and have known starts.
 fn in_process(clips: &[Clip], lang: &str, report: &mut Report) {
-    let mut transcriber = Transcriber::open(lang, false, 1);
+    let mut transcriber = Transcriber::open(lang);
     let mut apart = Vec::new();
     for clip in clips {
         let Some(samples) = samples(&clip.bytes) else { continue };
-        let words = transcriber.transcribe(&samples, &KeyTerms::default());
+        let words = transcriber.transcribe(&samples);
         let of_clip: Vec<&str> = clip.text.split(' ').collect();
         if words.len() != of_clip.len() {
             continue;

@@ -11,7 +11,7 @@ use crate::{
     key_terms::{KeyTerms, Progress},
 };
 
-/// The bonus for each letter of a key term. `akhar-bench keyterms` measures it.
+/// The bonus for each letter of a key term. `speech.measure.keyterms` measures it.
 const BONUS: f32 = 2.0;
 
 /// The texts of a tokenizer's tokens.

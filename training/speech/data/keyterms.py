@@ -1,4 +1,4 @@
-"""Synthesises sentences with names of people, places and things, to measure key terms with `akhar-bench keyterms`.
+"""Synthesises sentences with names of people, places and things, to measure key terms with `speech.measure.keyterms`.
 
     python -m speech.data.keyterms --language pa --part test --out WORK/keyterms/pa-test
 

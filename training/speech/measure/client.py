@@ -2,6 +2,7 @@
 
 import http.client
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +16,15 @@ DOUBT = "low confidence: the transcription"  # how the warning begins (inference
 
 @dataclass
 class Answer:
-    """A transcription: its text, its segments (`start`, `end`, `transcription`) and the seconds the worker spent."""
+    """A transcription: its text, its segments (`start`, `end`, `transcription`) and the seconds the worker spent.
+
+    `language`: what was detected, if that was asked for.
+    """
 
     text: str
     segments: list[dict[str, Any]]
     work_s: float
+    language: str = ""
 
 
 def work_s(timing: str) -> float:
@@ -31,17 +36,19 @@ def work_s(timing: str) -> float:
 class Client(Service):
     """A running service that transcribes."""
 
-    def _sent(self, samples: AnyFloats, language: str, **headers: str) -> http.client.HTTPResponse:
+    def _sent(
+        self, samples: AnyFloats, language: str, terms: Sequence[str] = (), **headers: str
+    ) -> http.client.HTTPResponse:
         """Send a recording."""
-        fields = {"lang": language, "with-timestamps": "true"}
+        fields = {"lang": language, "with-timestamps": "true", "keyterms": terms}
         return self.uploaded("speech-recognition", ("clip.wav", wav(samples)), fields, **headers)
 
-    def transcribe(self, samples: AnyFloats, language: str) -> Answer:
-        """Return the answer to one recording. Raises HTTPError where the service refuses it."""
-        with self._sent(samples, language) as response:
+    def transcribe(self, samples: AnyFloats, language: str, terms: Sequence[str] = ()) -> Answer:
+        """Return the answer to one recording with key terms. Raises HTTPError where the service refuses it."""
+        with self._sent(samples, language, terms) as response:
             document = json.load(response)
             timing = response.headers.get("Server-Timing", "")
-        return Answer(document["transcription"], document["timestamps"], work_s(timing))
+        return Answer(document["transcription"], document["timestamps"], work_s(timing), document.get("language", ""))
 
     def doubts(self, samples: AnyFloats, language: str) -> bool:
         """Return whether the service warns that the text is probably wrong; only the document of a job says it."""

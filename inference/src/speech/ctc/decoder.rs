@@ -19,7 +19,7 @@ use crate::{
     speech::words::{Evidence, Token, Transcript},
 };
 
-/// The bonus for each letter of a key term. `akhar-bench keyterms` measures it.
+/// The bonus for each letter of a key term. `speech.measure.keyterms` measures it.
 const TERM_BONUS: f64 = 2.5;
 
 /// Turns a CTC model's emissions into tokens.

@@ -8,7 +8,7 @@ use crate::cast::{count, narrow};
 
 /// A term whose units have a lower mean probability in their frames is not heard.
 const MIN_PROBABILITY: f32 = 0.45;
-/// The greatest loss of a term that is heard, nats for each of its units. `akhar-bench keyterms` measures these numbers.
+/// The greatest loss of a term that is heard, nats for each of its units. `speech.measure.keyterms` measures these numbers.
 const MAX_LOSS: f32 = 3.2;
 /// The same in a window whose confidence is below [`GOOD_CONFIDENCE`]: noise is often like a term.
 const MAX_LOSS_WHEN_LOW: f32 = 2.0;

@@ -1,8 +1,8 @@
 //! Which language is spoken: the evidence for the text that each language's model writes of the same sound comes in, and the
 //! model whose text is clearly likelier right goes out.
 //!
-//! Each model's calibrated odds make the models comparable, although their evidence is not. `akhar-bench languages` measures
-//! how often the language is right.
+//! Each model's calibrated odds make the models comparable, although their evidence is not. `speech.measure.languages`
+//! measures how often the language is right.
 
 use super::evidence::Evidence;
 use crate::{generation::Confidence, speech::features::SAMPLE_RATE};
