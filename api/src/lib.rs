@@ -36,6 +36,6 @@ mod uploads;
 mod waiting;
 mod webhooks;
 
-pub use openapi::openapi;
+pub use openapi::{openapi, openapi_json};
 pub use server::{ServeError, serve};
 pub use ui::playground::DemoKey;

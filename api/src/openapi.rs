@@ -30,8 +30,12 @@ use crate::{
         documentation::{complete, complete_openai},
         with_operations,
     },
+    problems::responses::share,
     tokens, uploads,
 };
+
+/// The bytes of an object or a list that is one line although it has others in it.
+const MAX_LINE: usize = 110;
 
 /// The document without the operations.
 #[derive(OpenApi)]
@@ -97,13 +101,38 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     document.merge(uploads::document());
     document.merge(admin::document());
     add_bearer(&mut document);
+    share(&mut document);
     document.extensions = Some(Extensions::from_iter([("webhooks", webhooks())]));
     document
 }
 
-/// The document as JSON, as it is served. The file `docs/openapi.json` has the same text and a final newline.
-pub(crate) fn openapi_json(document: &utoipa::openapi::OpenApi) -> String {
-    document.to_pretty_json().unwrap_or_default()
+/// The document as JSON, as it is served. The file `docs/openapi.json` has the same text and a final newline. Objects and
+/// lists that have no others in them are lines, and so are those that fit.
+pub fn openapi_json(document: &utoipa::openapi::OpenApi) -> String {
+    let pretty = document.to_pretty_json().unwrap_or_default();
+    let mut lines: Vec<String> = Vec::new();
+    // Of those that are not closed yet: the index of the first line, and whether others are in them.
+    let mut open: Vec<(usize, bool)> = Vec::new();
+    for line in pretty.lines() {
+        let text = line.trim_start();
+        if let (true, Some((first, has_others))) = (text.starts_with(['}', ']']), open.last().copied()) {
+            open.pop();
+            if let Some((_, has_others)) = open.last_mut() {
+                *has_others = true;
+            }
+            let own: Vec<&str> = lines[first + 1..].iter().map(|own| own.trim_start()).collect();
+            if !has_others || own.iter().map(|own| own.len()).sum::<usize>() <= MAX_LINE {
+                let one = format!("{}{}{text}", lines[first], own.join(" "));
+                lines.truncate(first);
+                lines.push(one);
+                continue;
+            }
+        } else if text.ends_with(['{', '[']) {
+            open.push((lines.len(), false));
+        }
+        lines.push(line.to_owned());
+    }
+    lines.join("\n")
 }
 
 /// The requests that the service sends. The library has no type for them.

@@ -42,8 +42,7 @@ pub(crate) fn print(page: Page, program: Command) -> Result<(), Failure> {
 
 /// Prints the OpenAPI document.
 pub(crate) fn print_openapi() -> Result<(), Failure> {
-    let document = akhar_api::openapi().to_pretty_json().map_err(std::io::Error::other);
-    output::line(document.map_err(Failure::io("cannot write the OpenAPI document"))?)
+    output::line(akhar_api::openapi_json(&akhar_api::openapi()))
 }
 
 /// The help of all commands that are not hidden.

@@ -1,15 +1,19 @@
-//! The OpenAPI descriptions of problems: one response for each HTTP status, with an example of each problem type.
+//! The OpenAPI descriptions of problems: one response for each HTTP status, with an example of each problem type. What several
+//! operations have is a component.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use utoipa::openapi::{
-    ContentBuilder, HeaderBuilder, Ref, RefOr, Response, ResponseBuilder,
+    ContentBuilder, HeaderBuilder, OpenApi, PathItem, Ref, RefOr, Response, ResponseBuilder,
     example::ExampleBuilder,
+    path::Operation,
     schema::{ObjectBuilder, SchemaType, Type},
 };
 
-use super::{problem::Problem, problem_type::ProblemType, violation::Violation};
+use super::{openai::is_openai, problem::Problem, problem_type::ProblemType, violation::Violation};
+
+const MEDIA_TYPE: &str = "application/problem+json";
 
 /// Defines a type that describes the problems of a route in the OpenAPI document. `$path` is the path in the examples, and
 /// `$violations` is a list of violations for them.
@@ -58,7 +62,7 @@ fn response(types: &[ProblemType], path: &str, violations: &[Violation]) -> Resp
         .build();
     let mut response = ResponseBuilder::new()
         .description(format!("{}.", titles.join(", or: ")))
-        .content("application/problem+json", content);
+        .content(MEDIA_TYPE, content);
     if types.iter().any(|t| t.facts().retry_after_s.is_some()) {
         response =
             response.header("Retry-After", header(Type::Integer, "Seconds to wait before trying again."));
@@ -69,14 +73,61 @@ fn response(types: &[ProblemType], path: &str, violations: &[Violation]) -> Resp
     response.build()
 }
 
+/// Makes a component of each response with problems that several operations have. Its name is that of its problems.
+pub(crate) fn share(document: &mut OpenApi) {
+    let components = document.components.get_or_insert_default();
+    let mut all: Vec<(String, &mut RefOr<Response>)> = Vec::new();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for response in document
+        .paths
+        .paths
+        .values_mut()
+        .flat_map(operations)
+        .flat_map(|o| o.responses.responses.values_mut())
+    {
+        if matches!(response, RefOr::T(own) if own.content.contains_key(MEDIA_TYPE)) {
+            let text = serde_json::to_string(response).unwrap_or_default();
+            *counts.entry(text.clone()).or_default() += 1;
+            all.push((text, response));
+        }
+    }
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    for (text, response) in all {
+        let RefOr::T(own) = response else { continue };
+        if counts.get(&text).is_none_or(|n| *n < 2) {
+            continue;
+        }
+        let name = names.entry(text).or_insert_with(|| {
+            let slugs: Vec<&str> = own.content[MEDIA_TYPE].examples.keys().map(String::as_str).collect();
+            let name = slugs.join(".");
+            let mut unused =
+                (2..).map(|n| format!("{name}-{n}")).filter(|name| !components.responses.contains_key(name));
+            let name = if components.responses.contains_key(&name) {
+                unused.next().unwrap_or_default()
+            } else {
+                name
+            };
+            components.responses.insert(name.clone(), own.clone().into());
+            name
+        });
+        *response = Ref::from_response_name(&*name).into();
+    }
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete].into_iter().flatten()
+}
+
 /// The description of a header with this type.
 pub(crate) fn header(kind: Type, description: &str) -> utoipa::openapi::Header {
     let schema = ObjectBuilder::new().schema_type(SchemaType::Type(kind)).build();
     HeaderBuilder::new().schema(schema).description(Some(description)).build()
 }
 
-/// A problem of this type: with one of the violations, if there is one that causes it.
+/// A problem of this type: with one of the violations, if there is one that causes it. Operations share it, so the path in it
+/// is that of one of them, or of one of OpenAI's API, whose problems have other statuses and one more member.
 fn example(problem_type: ProblemType, path: &str, violations: &[Violation]) -> Value {
+    let path = if is_openai(path) { "/v1/audio/transcriptions" } else { "/v1/models/digit-recognition" };
     let mut problems = violations.iter().map(|violation| Problem::violations(vec![violation.clone()]));
     let problem = problems.find(|problem| problem.problem_type() == problem_type);
     let problem = problem.unwrap_or_else(|| Problem::of(problem_type));

@@ -118,7 +118,9 @@ async fn the_openapi_document_lists_every_route_and_error() {
             assert!(responses.contains_key(*status), "{method} {path} does not list {status}");
         }
         for (status, response) in responses.iter().filter(|(s, _)| s.as_str() >= "400") {
-            let problem = &response["content"]["application/problem+json"];
+            let shared =
+                response["$ref"].as_str().map(|place| &document["components"]["responses"][&place[23..]]);
+            let problem = &shared.unwrap_or(response)["content"]["application/problem+json"];
             assert!(problem.is_object(), "{method} {path} {status} is not a problem document");
         }
     }

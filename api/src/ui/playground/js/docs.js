@@ -43,7 +43,10 @@ function section(document, path, method, operation) {
     const schema = resolve(document, property);
     return [name, constraints(schema, (body["required"] ?? []).includes(name)), property["description"] ?? schema["description"] ?? ""];
   });
-  const answers = Object.entries(operation["responses"]).map(([status, answer]) => [status, Object.keys(answer.content ?? {}).join(", "), answer.description ?? ""]);
+  const answers = Object.entries(operation["responses"]).map(([status, given]) => {
+    const answer = resolve(document, /** @type {Schema} */ (given));
+    return [status, Object.keys(answer["content"] ?? {}).join(", "), answer["description"] ?? ""];
+  });
   const route = make("p", { class: "route" }, make("b", { class: method }, method.toUpperCase()), make("code", {}, path));
   return make(
     "section",

@@ -1,4 +1,4 @@
-// Reads schemas of the OpenAPI document: follows references, and says in words what a value may be.
+// Reads schemas and answers of the OpenAPI document: follows references, and says in words what a value may be.
 import { t } from "./data.js";
 
 /** @typedef {Record<string, any>} Schema */
@@ -6,8 +6,8 @@ import { t } from "./data.js";
 /** @param {Schema} document @param {Schema | undefined} schema @returns {Schema} */
 export function resolve(document, schema = {}) {
   if (typeof schema["$ref"] === "string") {
-    const name = schema["$ref"].split("/").pop() ?? "";
-    return resolve(document, document["components"].schemas[name]);
+    const [kind, name] = schema["$ref"].split("/").slice(-2);
+    return resolve(document, document["components"][kind ?? ""][name ?? ""]);
   }
   const one = (schema["oneOf"] ?? schema["anyOf"] ?? schema["allOf"] ?? []).find((/** @type {Schema} */ option) => option["type"] !== "null");
   return schema["properties"] || schema["type"] || !one ? schema : { ...resolve(document, one), ...schema };
