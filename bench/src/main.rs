@@ -204,15 +204,6 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         rounds: usize,
     },
-    /// Print the evidence for the text of each clip, a line of JSON each, for training/speech/measure/calibrate.py
-    Evidence {
-        /// A folder of wav files with a table `clips.tsv` of `file` and `text`
-        #[arg(long)]
-        clips: PathBuf,
-        /// The language of the model, `pa` or `en`
-        #[arg(long, default_value = "pa")]
-        lang: String,
-    },
     /// Run all measurements that need no recordings, with their defaults, and write the summary
     All,
     /// Write one page of the newest result of each measurement to bench/results/summary.md
@@ -233,7 +224,6 @@ async fn main() {
         Command::HandWrittenFront => hand_written::front::run().await,
         Command::HandWrittenWorker => hand_written::worker::run().await,
         Command::Summary => println!("{}", summary::write().display()),
-        Command::Evidence { clips, lang } => speech::evidence_of(&clips, &lang),
         Command::All => {
             for command in all() {
                 measure(command, machine()).await.publish();

@@ -1,4 +1,4 @@
-"""The evidence that `akhar-bench evidence` prints, and what the fit makes of it."""
+"""The evidence that `inference/examples/evidence.rs` prints, and what the fit makes of it."""
 
 import json
 from pathlib import Path

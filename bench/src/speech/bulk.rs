@@ -8,16 +8,16 @@ use std::{
 };
 
 use akhar_inference::{
-    KeyTerms,
-    speech::{Chunker, Joiner, WindowInput},
+    KeyTerms, Manifest, Runtime, load_all,
+    speech::{self, Chunker, Joiner, SpeechModel, WindowInput},
 };
 use akhar_tests::{
     Cluster, Stack,
     figures::{count, median},
     process::command,
+    stack::{models, onnxruntime},
 };
 
-use super::clips::{Transcriber, samples};
 use crate::{load::warm, machine::Machine, report::Report, targets};
 
 /// Samples in a second.
@@ -74,7 +74,24 @@ pub(crate) async fn bulk(machine: Machine, folder: &Path, lang: &str, rounds: us
     report
 }
 
+/// Transcribes recordings in this process.
+struct Transcriber {
+    model: Box<dyn SpeechModel>,
+    lang: String,
+}
+
 impl Transcriber {
+    /// Loads the model of a language, which runs on one thread.
+    fn open(lang: &str) -> Self {
+        let runtime = Runtime::load(&onnxruntime()).expect("ONNX Runtime");
+        let all = load_all(&models()).expect("manifests");
+        let speaks =
+            |m: &Manifest| m.operation == "speech-recognition" && m.language.as_deref() == Some(lang);
+        let manifest = all.into_iter().find(speaks).expect("a model of this language");
+        let model = speech::load(&runtime, &manifest, 1).expect("the model");
+        Self { model, lang: lang.to_owned() }
+    }
+
     /// Transcribes recordings as the worker does, without files and jobs. Returns the time of everything, and of the
     /// model's runs.
     fn engine(&mut self, recordings: &[Vec<f32>]) -> (Duration, Duration) {
@@ -119,4 +136,11 @@ fn recordings(folder: &Path) -> Vec<PathBuf> {
 fn read(path: &Path) -> Vec<f32> {
     let file = fs::read(path).expect("a recording");
     samples(&file).unwrap_or_else(|| panic!("{}: expected a WAV file", path.display()))
+}
+
+/// The samples of a plain wav file with 16 bits and 16 kHz; `None` for other files.
+fn samples(file: &[u8]) -> Option<Vec<f32>> {
+    let data = file.windows(4).position(|w| w == b"data")? + 8;
+    let samples = file.starts_with(b"RIFF").then(|| file[data..].as_chunks().0)?;
+    Some(samples.iter().map(|b| f32::from(i16::from_le_bytes(*b)) / 32768.0).collect())
 }

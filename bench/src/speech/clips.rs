@@ -1,20 +1,14 @@
-//! The clips that are measured, their errors, and the transcription of a clip in this process.
+//! The clips that are measured, and their errors.
 
 use std::{fs, path::Path};
 
-use akhar_inference::{
-    KeyTerms, Manifest, Runtime, load_all,
-    speech::{self, Chunker, Joiner, SpeechModel, TimedText, WindowInput},
-};
 use akhar_tests::{
     figures::{Row, count},
     speech::distance,
-    stack::{models, onnxruntime},
 };
 
 /// A recording and its true transcript.
 pub(super) struct Clip {
-    pub(super) name: String,
     pub(super) bytes: Vec<u8>,
     pub(super) text: String,
     /// For some words, the index of the word and its start, seconds.
@@ -34,7 +28,7 @@ pub(super) fn clips(folder: &Path) -> Vec<Clip> {
             Some((word.parse().ok()?, seconds.parse().ok()?))
         };
         let bytes = fs::read(folder.join(&name)).expect("the clip");
-        Clip { name, bytes, text, starts: starts.split(' ').filter_map(start).collect() }
+        Clip { bytes, text, starts: starts.split(' ').filter_map(start).collect() }
     };
     table.lines().skip(1).map(clip).collect()
 }
@@ -80,50 +74,6 @@ impl Quality {
             ("words", count(self.words.n_all)),
         ]
     }
-}
-
-/// Transcribes recordings in this process.
-pub(super) struct Transcriber {
-    pub(super) model: Box<dyn SpeechModel>,
-    pub(super) lang: String,
-}
-
-impl Transcriber {
-    /// Loads the model of a language, which runs on one thread.
-    pub(super) fn open(lang: &str) -> Self {
-        let runtime = Runtime::load(&onnxruntime()).expect("ONNX Runtime");
-        let all = load_all(&models()).expect("manifests");
-        let speaks =
-            |m: &Manifest| m.operation == "speech-recognition" && m.language.as_deref() == Some(lang);
-        let manifest = all.into_iter().find(speaks).expect("a model of this language");
-        let model = speech::load(&runtime, &manifest, 1).expect("the model");
-        Self { model, lang: lang.to_owned() }
-    }
-
-    pub(super) fn transcribe(&mut self, samples: &[f32]) -> Vec<TimedText> {
-        let terms = KeyTerms::default();
-        let (front_end, clock) = (self.model.front_end(), self.model.clock());
-        let mut chunker = Chunker::new(clock.grid);
-        let mut windows = chunker.push(samples);
-        windows.extend(chunker.finish());
-        let mut joiner = Joiner::new(clock);
-        for window in windows {
-            let features = front_end.features(&window.samples);
-            if features.n_frames > 0 {
-                let input = WindowInput { features: &features, terms: &terms };
-                let outputs = self.model.infer(&[input], &self.lang).expect("it runs");
-                joiner.add(&window, outputs.into_iter().next().expect("one window").decode(&terms));
-            }
-        }
-        joiner.words()
-    }
-}
-
-/// The samples of a plain wav file with 16 bits and 16 kHz; `None` for other files.
-pub(super) fn samples(file: &[u8]) -> Option<Vec<f32>> {
-    let data = file.windows(4).position(|w| w == b"data")? + 8;
-    let samples = file.starts_with(b"RIFF").then(|| file[data..].as_chunks().0)?;
-    Some(samples.iter().map(|b| f32::from(i16::from_le_bytes(*b)) / 32768.0).collect())
 }
 
 /// A text as `clips.tsv` has it: English in lower case and without punctuation, Panjabi as it is.

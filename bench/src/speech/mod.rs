@@ -3,7 +3,6 @@
 
 mod bulk;
 mod clips;
-mod evidence;
 mod hours;
 
 use std::{
@@ -19,12 +18,12 @@ use akhar_tests::{
     monitor::lines,
     speech::wav,
 };
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{load::warm_stack, machine::Machine, report::Report};
 pub(crate) use bulk::bulk;
-use clips::{Clip, Quality, Transcriber, clips, samples, spoken};
-pub(crate) use evidence::evidence_of;
+use clips::{Clip, Quality, clips, spoken};
 pub(crate) use hours::hours;
 
 async fn transcribe(stack: &Stack, file: &[u8], lang: &str) -> Answer {
@@ -52,7 +51,7 @@ fn stages(stack: &Stack) -> [(&'static str, f64); 6] {
     ]
 }
 
-/// Transcribes every clip over HTTP, one after another, and then in this process.
+/// Transcribes every clip over HTTP, one after another.
 pub(crate) async fn clips_of(machine: Machine, folder: &Path, lang: &str) -> Report {
     let clips = clips(folder);
     let about = format!("{} clips in {lang}, one after another", clips.len());
@@ -60,11 +59,15 @@ pub(crate) async fn clips_of(machine: Machine, folder: &Path, lang: &str) -> Rep
     report.machine.rest().await;
     let cluster = Cluster::own();
     let (stack, _) = warm_stack(&cluster).await;
-    let (mut quality, mut took) = (Quality::default(), Vec::new());
+    let (mut quality, mut took, mut apart) = (Quality::default(), Vec::new(), Vec::new());
     for clip in &clips {
         let started = Instant::now();
-        let answer = transcribe(&stack, &clip.bytes, lang).await;
+        let form = Form::upload_and(&clip.bytes, "lang", lang);
+        let form = form.text("with-timestamps", "true").text("with-words", "true");
+        let answer = http::send(stack.post("speech-recognition", &form)).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
         took.push(started.elapsed());
+        apart.extend(starts_apart(clip, &answer, lang));
         quality.add(&spoken(&clip.text, lang), &spoken(&said(&answer), lang));
     }
     report.row("over HTTP", quality.row());
@@ -77,29 +80,26 @@ pub(crate) async fn clips_of(machine: Machine, folder: &Path, lang: &str) -> Rep
     report.row("real-time factor", factors);
     let shares = parts.iter().map(|(name, s)| (*name, 100.0 * s / work)).collect();
     report.row("of the worker's time, percent", shares);
-    in_process(&clips, lang, &mut report);
-    report
-}
-
-/// Measures the errors of word starts, for clips whose words are recognised correctly and have known starts.
-fn in_process(clips: &[Clip], lang: &str, report: &mut Report) {
-    let mut transcriber = Transcriber::open(lang);
-    let mut apart = Vec::new();
-    for clip in clips {
-        let Some(samples) = samples(&clip.bytes) else { continue };
-        let words = transcriber.transcribe(&samples);
-        let of_clip: Vec<&str> = clip.text.split(' ').collect();
-        if words.len() != of_clip.len() {
-            continue;
-        }
-        let is_right = |n: &usize| spoken(&words[*n].text, lang) == of_clip[*n];
-        let known = clip.starts.iter().filter(|(n, _)| is_right(n));
-        apart.extend(known.map(|(n, s)| (words[*n].start - s).abs() * 1e3));
-    }
     apart.sort_by(f64::total_cmp);
     let at = |share: usize| apart.get(apart.len() * share / 100).copied().unwrap_or(f64::NAN);
     let row = vec![("median_ms", at(50)), ("p95_ms", at(95)), ("words", count(apart.len()))];
     report.row("word starts", row);
+    report
+}
+
+/// How far the starts of words are from the known ones, ms, if as many words are recognised as are said: of those that are right.
+fn starts_apart(clip: &Clip, answer: &Answer, lang: &str) -> Vec<f64> {
+    let document = answer.json();
+    let segments = document["timestamps"].as_array().into_iter().flatten();
+    let words: Vec<&Value> =
+        segments.flat_map(|segment| segment["words"].as_array().into_iter().flatten()).collect();
+    let of_clip: Vec<&str> = clip.text.split(' ').collect();
+    if words.len() != of_clip.len() {
+        return Vec::new();
+    }
+    let is_right = |n: &usize| spoken(words[*n]["word"].as_str().unwrap_or_default(), lang) == of_clip[*n];
+    let known = clip.starts.iter().filter(|(n, _)| is_right(n));
+    known.map(|(n, s)| (words[*n]["start"].as_f64().unwrap_or(f64::NAN) - s).abs() * 1e3).collect()
 }
 
 /// Submits a recording whose transcription may take longer than a client waits.

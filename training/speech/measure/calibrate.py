@@ -2,13 +2,13 @@
 
     python -m speech.measure.calibrate clips --data DIR --out FOLDER
     for part in fit test; do
-        ../target/release/akhar-bench evidence --lang en --clips FOLDER/$part >FOLDER/$part.jsonl
+        ../target/release/examples/evidence en FOLDER/$part >FOLDER/$part.jsonl
     done
     python -m speech.measure.calibrate fit --evidence FOLDER --low 0.5
 
 `clips` writes wav files of Panjabi and of English, half of the voices to FOLDER/fit, the others to FOLDER/test. `fit`
-fits the share of right letters, none of which is right in Panjabi, by logistic regression to what `akhar-bench
-evidence` prints: the mean log-probability that aligner-en gives the letters of a text, and that of Moonshine's tokens.
+fits the share of right letters, none of which is right in Panjabi, by logistic regression to what the
+program prints: the mean log-probability that aligner-en gives the letters of a text, and that of Moonshine's tokens.
 It prints the table, and how many texts of each set get a warning.
 """
 
@@ -97,7 +97,7 @@ def clips(data: Path, out: Path) -> None:
 
 
 def answers(path: Path) -> list[Answer]:
-    """Read what `akhar-bench evidence` printed."""
+    """Read what `inference/examples/evidence.rs` printed."""
     rows = map(json.loads, path.read_text().splitlines())
     return [
         Answer(row["file"], row["spoken"], row["text"], [(*segment,) for segment in row["segments"]]) for row in rows

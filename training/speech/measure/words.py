@@ -1,15 +1,15 @@
 """Fits the `[confidence.word]` table of a speech model, how likely a word is right, and measures its calibration.
 
     for set in clean degraded telephone; do
-        ../target/release/akhar-bench evidence --lang pa --clips EVAL/$set/wav >WORK/$set.jsonl
+        ../target/release/examples/evidence pa EVAL/$set/wav >WORK/$set.jsonl
     done
     python -m speech.measure.words --evidence WORK/*.jsonl --eval EVAL
     python -m speech.measure.words --evidence FOLDER/fit.jsonl FOLDER/test.jsonl
 
-`akhar-bench evidence` prints of each word the number of its letters and both means of its evidence. A word is right if
-the alignment with what is said pairs all of it with the same. EVAL/SET/00-000.json names the voice of each clip. The
-expected calibration error is that of words by voices that the weights are not fitted to: each voice is left out once.
-A set that has none, such as English of which no word can be right, counts as one voice. So do the two of
+`inference/examples/evidence.rs` prints of each word the number of its letters and both means of its evidence. A word is
+right if the alignment with what is said pairs all of it with the same. EVAL/SET/00-000.json names the voice of each
+clip. The expected calibration error is that of words by voices that the weights are not fitted to: each voice is left
+out once. A set that has none, such as English of which no word can be right, counts as one voice. So do the two of
 `speech.measure.calibrate clips`, which have different people.
 """
 
