@@ -80,7 +80,7 @@ fmt: ## Format the Rust and the Python, and apply ruff's safe corrections
 	.cache/check/bin/ruff check --fix --quiet
 
 reference: openapi ## Write what is made from code: docs/src/reference/, docs/openapi.json and .env.example
-	for page in configuration problems command-line http metrics; do \
+	for page in configuration problems command-line metrics; do \
 		cargo run --quiet --locked --package akhar -- reference $$page >docs/src/reference/$$page.md || exit; \
 	done
 	cargo run --quiet --locked --package akhar -- reference environment >.env.example

@@ -19,8 +19,6 @@ pub(crate) enum Page {
     Problems,
     /// The commands
     CommandLine,
-    /// The paths, methods and statuses
-    Http,
     /// The metrics
     Metrics,
 }
@@ -32,7 +30,6 @@ pub(crate) fn print(page: Page, program: Command) -> Result<(), Failure> {
         Page::Configuration => config::reference::markdown(),
         Page::Problems => akhar_api::reference::problems(),
         Page::CommandLine => command_line(program),
-        Page::Http => akhar_api::reference::http(),
         Page::Metrics => metrics::reference::markdown(),
     };
     output::print(format_args!(

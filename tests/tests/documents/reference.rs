@@ -5,11 +5,10 @@ use std::fs;
 use akhar_tests::{process::command, root};
 
 /// A file, and the arguments with which `akhar` prints it.
-const MADE: [(&str, &[&str]); 7] = [
+const MADE: [(&str, &[&str]); 6] = [
     (".env.example", &["reference", "environment"]),
     ("docs/src/reference/command-line.md", &["reference", "command-line"]),
     ("docs/src/reference/configuration.md", &["reference", "configuration"]),
-    ("docs/src/reference/http.md", &["reference", "http"]),
     ("docs/src/reference/metrics.md", &["reference", "metrics"]),
     ("docs/openapi.json", &["openapi"]),
     ("docs/src/reference/problems.md", &["reference", "problems"]),
