@@ -1,5 +1,5 @@
-// Empty jobs through graphile-worker or pg-boss, on the Postgres that PGHOST, PGUSER and PGDATABASE name.
-//   node queues.mjs graphile-worker|pg-boss drain|flow N
+// Empty jobs through graphile-worker, on the Postgres that PGHOST, PGUSER and PGDATABASE name.
+//   node queues.mjs graphile-worker drain|flow N
 // drain: N jobs are inserted, 100 a call; then they are worked. flow: they are inserted while they are worked.
 // Prints one line of JSON: {"insert_s": …, "work_s": …}; work_s is until the last job is finished in the database.
 // The packages lie in the working folder, where setup.sh installs them.
@@ -9,7 +9,7 @@ const require = createRequire(`${process.cwd()}/`);
 
 const pg = require("pg");
 const AT_A_TIME = 100;
-const [program, mode, count] = process.argv.slice(2);
+const [, mode, count] = process.argv.slice(2);
 const n = Number(count);
 
 // A client that tells when the query says zero.
@@ -29,7 +29,7 @@ function counter() {
   let left = n;
   let resolve;
   const all = new Promise((r) => (resolve = r));
-  return { all, done: (k = 1) => (left -= k) <= 0 && resolve() };
+  return { all, done: () => --left <= 0 && resolve() };
 }
 
 // The settings of https://worker.graphile.org/docs/performance: 24 jobs at once, 25 connections, batched completion, and
@@ -57,28 +57,7 @@ async function graphileWorker() {
   return { insert, start, all, left, stop: async (runner) => { await runner.stop(); await utils.release(); await pgPool.end(); } };
 }
 
-// Batches of 100 from two fetchers, without a pause while they come full (burstWhenBatchFull); LISTEN/NOTIFY wakes them
-// otherwise; no supervision and no schedules meanwhile.
-async function pgBoss() {
-  const { PgBoss } = require("pg-boss");
-  const boss = new PgBoss({ max: 10, supervise: false, schedule: false, useListenNotify: true });
-  boss.on("error", (error) => console.error(error));
-  await boss.start();
-  await boss.createQueue("empty", { notify: true });
-  const { all, done } = counter();
-  const options = {
-    batchSize: AT_A_TIME,
-    localConcurrency: 2,
-    pollingIntervalSeconds: 0.5,
-    burstWhenBatchFull: true,
-  };
-  const start = () => boss.work("empty", options, async (jobs) => void done(jobs.length));
-  const insert = (k) => boss.insert("empty", Array.from({ length: k }, () => ({ data: {} })));
-  const left = "select count(*) as n from pgboss.job where name = 'empty' and state < 'completed'";
-  return { insert, start, all, left, stop: () => boss.stop({ graceful: false }) };
-}
-
-const queue = await { "graphile-worker": graphileWorker, "pg-boss": pgBoss }[program]();
+const queue = await graphileWorker();
 const seconds = (since) => (performance.now() - since) / 1e3;
 let started = performance.now();
 let insert_s = 0;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the programs that `make bench` measures Akhar against, under .cache/peers: LitServe and BentoML in a Python
-# environment (3.11 or newer), graphile-worker and pg-boss beside a Node.js of their own, and a program around graphile_worker in
+# environment (3.11 or newer), graphile-worker beside a Node.js of its own, and a program around graphile_worker in
 # Rust. Does only what is not done yet.
 #   setup.sh            all
 #   setup.sh node rust  those of akhar-bench queue
@@ -24,7 +24,7 @@ python() {
 node() {
     cmp -s $here/package-lock.json $cache/node/installed.json && return
     command -v npm >/dev/null 2>&1 || die "npm not found: apt-get install npm"
-    say "installing graphile-worker and pg-boss"
+    say "installing graphile-worker"
     rm -rf $cache/node
     mkdir -p $cache/node
     cp $here/package.json $here/package-lock.json $cache/node/

@@ -81,8 +81,7 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         rounds: usize,
     },
-    /// Measure empty jobs per second, in turns with graphile-worker, `graphile_worker`, pg-boss and a hand-written loop
-    /// (bench/peers/setup.sh installs them)
+    /// Measure empty jobs per second, in turns with graphile-worker and `graphile_worker` (bench/peers/setup.sh installs them)
     Queue {
         /// Jobs in one turn, such as 20000 or 20000,100000
         #[arg(long, default_value = "20000,100000", value_delimiter = ',')]

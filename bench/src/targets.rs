@@ -38,9 +38,7 @@ pub(crate) const CPU_OF_A_DIGIT: Target = AtMost(0.42);
 /// The same in Postgres, ms.
 pub(crate) const CPU_OF_A_DIGIT_IN_POSTGRES: Target = AtMost(0.3);
 
-/// Empty jobs, drained or flowing, beside the hand-written loop and pg-boss.
-pub(crate) const JOBS: [Target; 2] = [AtLeastTimes(1.0), AtLeastTimes(1.0)];
-/// The same beside graphile-worker with a local queue of 100.
+/// Empty jobs, drained or flowing, beside graphile-worker with a local queue of 100.
 pub(crate) const JOBS_BESIDE_GRAPHILE_WORKER: [Target; 2] = [AtLeastTimes(2.0), AtLeastTimes(1.4)];
 /// The same beside graphile-worker with a local queue of 500, and beside `graphile_worker`.
 pub(crate) const JOBS_BESIDE_LOCAL_QUEUES_OF_500: [Target; 2] = [AtLeastTimes(1.0), AtLeastTimes(1.5)];

@@ -68,7 +68,7 @@ async fn answer(
     let image = request.into_body().collect().await.expect("the client sends it all").to_bytes();
     let id = Uuid::now_v7();
     let woken = waiting.add(id);
-    table.insert(&[id], &[image.to_vec()]).await;
+    table.insert(id, &image).await;
     woken.await.expect("it ends");
     let (answer, decode_us, infer_us) = table.answer(id).await;
     let (decode, infer) = (f64::from(decode_us) / 1e3, f64::from(infer_us) / 1e3);

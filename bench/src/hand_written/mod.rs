@@ -1,6 +1,6 @@
 //! A hand-written queue to compare with: one table, SKIP LOCKED and NOTIFY. It is the smallest queue that gives the same
-//! answers durably: it does not repeat failed jobs and does not recover lost ones. [`Table`] runs empty jobs by itself
-//! (`queue`); with a front end and a worker process it recognises digits (`overhead`).
+//! answers durably: it does not repeat failed jobs and does not recover lost ones. A front end and a worker process
+//! recognise digits with it (`overhead`).
 
 pub(crate) mod front;
 mod table;
@@ -13,7 +13,7 @@ use sqlx::{
 };
 use tokio::process::Command;
 
-pub(crate) use table::Table;
+use table::Table;
 
 /// A running hand-written queue: a front end and a worker.
 pub(crate) struct Service {
@@ -53,5 +53,5 @@ async fn table() -> Table {
     let options: PgConnectOptions = url.parse().expect("a URL");
     let db = PgPoolOptions::new().max_connections(20).connect_lazy_with(options.clone());
     let claims = PgPool::connect_lazy_with(options.options([("synchronous_commit", "off")]));
-    Table { db, claims, announces: true }
+    Table { db, claims }
 }

@@ -29,12 +29,12 @@ pub(crate) async fn run() {
         let place = Arc::clone(&places).acquire_owned().await.expect("the semaphore is never closed");
         let (table, model) = (table.clone(), Arc::clone(&model));
         tokio::spawn(async move {
-            while let Some((id, image)) = table.claim(1).await.pop() {
+            while let Some((id, image)) = table.claim().await {
                 let model = Arc::clone(&model);
                 let worked = spawn_blocking(move || work(&model, &image)).await.expect("no panic");
                 let (answer, decode, infer) = worked;
                 let micros = |d: Duration| i32::try_from(d.as_micros()).unwrap_or(i32::MAX);
-                table.end(&[(id, answer, micros(decode), micros(infer))]).await;
+                table.end((id, answer, micros(decode), micros(infer))).await;
             }
             drop(place);
         });

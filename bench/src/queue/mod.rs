@@ -2,7 +2,6 @@
 //! queued before (drain), and when they are submitted at the same time, 100 in each call (flow).
 
 mod akhar;
-mod hand_written;
 mod programs;
 mod turn;
 
@@ -29,8 +28,6 @@ pub(crate) enum Contender {
     /// Akhar with places for 500 jobs, with which those that have a local queue of 500 are compared
     #[value(name = "akhar-500")]
     Akhar500,
-    /// A loop on one table with SKIP LOCKED
-    HandWritten,
     /// graphile-worker with a local queue of 100 jobs
     GraphileWorker,
     /// graphile-worker with a local queue of 500 jobs, as in its documentation
@@ -39,8 +36,6 @@ pub(crate) enum Contender {
     /// `graphile_worker`, a queue in Rust with the tables of graphile-worker, also with a local queue of 500 jobs
     #[value(name = "graphile_worker")]
     GraphileWorkerRust,
-    /// pg-boss
-    PgBoss,
 }
 
 impl Contender {
@@ -48,19 +43,16 @@ impl Contender {
         match self {
             Self::Akhar => "Akhar",
             Self::Akhar500 => "Akhar, 500 at a time",
-            Self::HandWritten => "hand-written SKIP LOCKED",
             Self::GraphileWorker => "graphile-worker",
             Self::GraphileWorker500 => "graphile-worker, 500 at a time",
             Self::GraphileWorkerRust => "graphile_worker in Rust, 500 at a time",
-            Self::PgBoss => "pg-boss",
         }
     }
 
     /// What Akhar should reach beside this queue, drained and flowing.
     const fn targets(self) -> [Target; 2] {
         match self {
-            Self::Akhar | Self::Akhar500 | Self::HandWritten | Self::PgBoss => targets::JOBS,
-            Self::GraphileWorker => targets::JOBS_BESIDE_GRAPHILE_WORKER,
+            Self::Akhar | Self::Akhar500 | Self::GraphileWorker => targets::JOBS_BESIDE_GRAPHILE_WORKER,
             Self::GraphileWorker500 | Self::GraphileWorkerRust => targets::JOBS_BESIDE_LOCAL_QUEUES_OF_500,
         }
     }
@@ -69,7 +61,7 @@ impl Contender {
     const fn peer(self) -> Option<Self> {
         match self {
             Self::Akhar | Self::Akhar500 => None,
-            Self::HandWritten | Self::GraphileWorker | Self::PgBoss => Some(Self::Akhar),
+            Self::GraphileWorker => Some(Self::Akhar),
             Self::GraphileWorker500 | Self::GraphileWorkerRust => Some(Self::Akhar500),
         }
     }
@@ -83,11 +75,9 @@ impl Contender {
         match self {
             Self::Akhar => akhar::turn(&database, AT_A_TIME, mode, n).await,
             Self::Akhar500 => akhar::turn(&database, 500, mode, n).await,
-            Self::HandWritten => hand_written::turn(&database, mode, n).await,
-            Self::GraphileWorker => programs::node(&database, "graphile-worker", AT_A_TIME, mode, n).await,
-            Self::GraphileWorker500 => programs::node(&database, "graphile-worker", 500, mode, n).await,
+            Self::GraphileWorker => programs::node(&database, AT_A_TIME, mode, n).await,
+            Self::GraphileWorker500 => programs::node(&database, 500, mode, n).await,
             Self::GraphileWorkerRust => programs::rust(&database, mode, n).await,
-            Self::PgBoss => programs::node(&database, "pg-boss", AT_A_TIME, mode, n).await,
         }
     }
 }

@@ -8,19 +8,13 @@ use tokio::process::Command;
 
 use super::turn::{Mode, Took};
 
-/// Runs `n` empty jobs through a queue of `queues.mjs`. `local_queue` is the size of graphile-worker's local queue.
-pub(super) async fn node(
-    database: &PgConnectOptions,
-    queue: &str,
-    local_queue: usize,
-    mode: Mode,
-    n: usize,
-) -> Took {
+/// Runs `n` empty jobs through graphile-worker. `local_queue` is the size of its local queue.
+pub(super) async fn node(database: &PgConnectOptions, local_queue: usize, mode: Mode, n: usize) -> Took {
     let folder = root().join(".cache/peers/node");
     let mut command = Command::new(folder.join("node"));
     command.arg(root().join("bench/peers/queues.mjs")).current_dir(&folder);
     command.env("LOCAL_QUEUE", local_queue.to_string());
-    turn(command, database, queue, mode, n).await
+    turn(command, database, "graphile-worker", mode, n).await
 }
 
 /// Runs `n` empty jobs through `graphile_worker`.
