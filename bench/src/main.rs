@@ -115,16 +115,6 @@ enum Command {
         #[arg(long, default_value_t = 1_000_000)]
         jobs: usize,
     },
-    /// Measure how the table of jobs grows while jobs end and old ones are deleted, and then submissions and claims in turns with
-    /// an empty table
-    Churn {
-        /// Finished jobs that are kept
-        #[arg(long, default_value_t = 500_000)]
-        jobs: usize,
-        /// How often all of them are replaced: 7 for a week, if jobs are kept for a day
-        #[arg(long, default_value_t = 7)]
-        turnovers: usize,
-    },
     /// Measure the speech jobs of three workers in turns with those of one worker
     Workers {
         /// Recordings in one turn
@@ -151,12 +141,6 @@ enum Command {
         /// Requests of each kind
         #[arg(long, default_value_t = 200)]
         sheets: usize,
-    },
-    /// Measure how well the recognisers read the service's own handwriting
-    Legibility {
-        /// Handwriting styles for each letter and digit
-        #[arg(long, default_value_t = 40)]
-        hands: usize,
     },
     /// Measure errors and speed of transcriptions
     Speech {
@@ -247,7 +231,6 @@ fn all() -> impl Iterator<Item = Command> {
         "processes",
         "memory",
         "writing",
-        "legibility",
     ]
     .into_iter()
     .map(|words| Arguments::parse_from(std::iter::once("akhar-bench").chain(words.split(' '))).command)
@@ -262,12 +245,10 @@ async fn measure(command: Command, machine: Machine) -> Report {
         Command::Groups { rounds, followed } => groups::run(machine, rounds, followed).await,
         Command::Statements { seconds } => statements::run(machine, seconds).await,
         Command::FullTable { jobs } => full_table::run(machine, jobs).await,
-        Command::Churn { jobs, turnovers } => full_table::churn(machine, jobs, turnovers).await,
         Command::Workers { jobs, rounds } => processes::shares(machine, jobs, rounds).await,
         Command::Processes { seconds } => processes::many(machine, seconds).await,
         Command::Memory { seconds } => load::memory(machine, seconds).await,
         Command::Writing { sheets } => writing::time(machine, sheets).await,
-        Command::Legibility { hands } => writing::legibility(machine, hands).await,
         Command::Speech { clips, lang } => speech::clips_of(machine, &clips, &lang).await,
         Command::Translation { python } => translation::run(machine, python.as_deref()).await,
         Command::Long { recording, pieces, lang } => speech::long(machine, &recording, &pieces, &lang).await,

@@ -57,8 +57,6 @@ pub(crate) const MEMORY_OF_HOURS: [Target; 2] = [AtMost(10.0), AtMost(60.0)];
 
 /// A statement on a full table, beside an empty one.
 pub(crate) const FULL_TABLE: Target = AtMostTimes(1.3);
-/// The table and the indexes after many jobs, beside the same without dead space.
-pub(crate) const DEAD_SPACE: Target = AtMostTimes(1.5);
 /// `/ops`, and its slowest statement, on a full table, ms.
 pub(crate) const OPS: Target = AtMost(100.0);
 

@@ -1,15 +1,11 @@
 //! Measures submissions and claims with many finished jobs, and with 200,000 waiting ones in addition, in turns with an
-//! empty table of the same server; then the operations page on the full table. And the growth of the table while jobs come
-//! and go.
+//! empty table of the same server; then the operations page on the full table.
 
-mod churn;
 mod copies;
 mod fill;
 mod pages;
 mod size;
 mod table;
-
-pub(crate) use churn::run as churn;
 
 use akhar_tests::{Stack, figures::median};
 use sqlx::postgres::PgConnectOptions;

@@ -8,10 +8,10 @@ use crate::report::Report;
 const BYTES_PER_MIB: f64 = 1_048_576.0;
 
 /// MiB of the table with its values outside the rows, and of its indexes.
-#[derive(Debug, Clone, Copy, Default, sqlx::FromRow)]
+#[derive(Debug, Clone, Copy, sqlx::FromRow)]
 pub(super) struct Size {
-    pub(super) table: f64,
-    pub(super) indexes: f64,
+    table: f64,
+    indexes: f64,
 }
 
 impl Size {
@@ -32,10 +32,5 @@ impl Size {
                 ("index_bytes_per_job", self.indexes * BYTES_PER_MIB / count(n)),
             ],
         );
-    }
-
-    /// The larger of both.
-    pub(super) fn max(self, other: Self) -> Self {
-        Self { table: self.table.max(other.table), indexes: self.indexes.max(other.indexes) }
     }
 }
