@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: run test test-pooler test-pooler-poll check wheel wheel-test deb deb-test fmt reference openapi schema docs bench bulk rolling chaos attack fuzz eval deploy-check deploy-rules help
+.PHONY: run test test-pooler test-pooler-poll check wheel wheel-test deb deb-test fmt reference openapi schema docs bench chaos attack fuzz eval deploy-check deploy-rules help
 
 # Where ONNX Runtime's library lies; an absolute path, since tests start the program from other folders.
 export AKHAR_ORT_DYLIB ?= $(CURDIR)/.cache/onnxruntime/libonnxruntime.so
@@ -107,23 +107,13 @@ bench: ## Measure, beside other programs: bench/results/summary.md (one part: ak
 	cargo bench --locked --package akhar-bench
 	target/release/akhar-bench all
 
-chaos: ## Kill and disturb every process and a hub of models under load, and check all answers: make chaos [SEEDS="11 12 13"] [MINUTES=10] [STORE=s3]
+chaos: ## Kill and disturb every process under load, and check all answers: make chaos [SEEDS="11 12 13"] [MINUTES=10] [STORE=s3]
 	scripts/setup.sh chaos
 	cargo build --release --locked --package akhar --package akhar-chaos
 	PROTOCOL_DEPTH=deep cargo test --release --locked --package akhar-tests --test durability -- --nocapture protocol
 	failed=; for seed in $(or $(SEEDS),$(SEED),11); do \
 		scripts/chaos.sh --seed $$seed --minutes $(or $(MINUTES),10) --store $(or $(STORE),postgres) || failed="$$failed $$seed"; \
 	done; test -z "$$failed" || { echo "failed with the seeds$$failed" >&2; exit 1; }
-
-bulk: ## Transcribe 2,000 recordings with faults, and check results and jobs: make bulk [FILES=2000] [SEED=11]
-	scripts/setup.sh bulk
-	cargo build --release --locked --package akhar --package akhar-chaos
-	target/release/akhar-chaos bulk-faults --files $(or $(FILES),2000) --seed $(or $(SEED),11)
-
-rolling: ## Restart every process behind HAProxy, one after another, under load: no request may fail
-	scripts/setup.sh rolling
-	cargo build --release --locked --package akhar --package akhar-chaos
-	target/release/akhar-chaos rolling
 
 attack: ## Attack a running service, also in ways drawn from a seed, while an innocent caller must be answered: make attack [SEED=11] [ROUNDS=10]
 	scripts/setup.sh attack

@@ -6,9 +6,7 @@
 #   setup.sh weights the weights that are not in git, which are those of speech-en
 #   setup.sh test    for `make test`: the same as run, Python and Node.js with the packages of the tests, Chromium, curl,
 #                    promtool and prometheus in .cache/prometheus, PgBouncer, HAProxy and nginx
-#   setup.sh bulk    for `make bulk`: the same as run, and espeak-ng, which speaks the recordings
-#   setup.sh rolling for `make rolling`: the same as run, and HAProxy
-#   setup.sh attack  for `make attack`: the same as rolling, and nginx
+#   setup.sh attack  for `make attack`: the same as run, HAProxy and nginx
 #   setup.sh chaos   for `make chaos`: the same as run, a library that moves a process's clock, and an S3 server
 #   setup.sh fuzz    for `make fuzz`: a C++ compiler
 #   setup.sh python  for checks of the Python code: ruff, mypy and pytest, in .cache/check
@@ -190,7 +188,6 @@ pooler() {
     rm -rf "$draft"
 }
 balancer() { command -v haproxy >/dev/null 2>&1 || install haproxy; }
-speaker() { command -v espeak-ng >/dev/null 2>&1 || install espeak-ng; }
 cplusplus() { command -v c++ >/dev/null 2>&1 || install g++; }
 python_checks() { environment check training/requirements-check.txt; }
 # Unpacks programs of a Debian package into .cache/PACKAGE. Installed, these packages would run servers.
@@ -241,8 +238,6 @@ case "${1:-run}" in
     weights) weights ;;
     test) postgres; jpeg_programs; onnxruntime; weights; schemathesis; node; chromium; curl_command; prometheus; pooler; balancer; web_server ;;
     chaos) postgres; onnxruntime; weights; clock_library; schemathesis ;;
-    bulk) postgres; onnxruntime; weights; speaker ;;
-    rolling) postgres; onnxruntime; weights; balancer ;;
     attack) postgres; onnxruntime; weights; balancer; web_server ;;
     deploy) postgres; onnxruntime; weights; prometheus; node_exporter; balancer; web_server; compose; openssl_command; deploy_checkers ;;
     fuzz) cplusplus ;;
@@ -253,5 +248,5 @@ case "${1:-run}" in
     deb) onnxruntime; weights; package_builder ;;
     deb-test) onnxruntime; weights; package_builder; bootstrap; curl_command ;;
     wheel-test) wheel_builder; system_python ;;
-    *) die "expected run, library, weights, test, bulk, rolling, attack, chaos, deploy, fuzz, python, check, wheel, wheel-test, deb, deb-test or docs, got $1" ;;
+    *) die "expected run, library, weights, test, attack, chaos, deploy, fuzz, python, check, wheel, wheel-test, deb, deb-test or docs, got $1" ;;
 esac

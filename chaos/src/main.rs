@@ -4,9 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "a run that waits for ever concerns nobody else")]
 
 mod attack;
-mod bulk_faults;
 mod chaos;
-mod rolling;
 
 use std::process::ExitCode;
 
@@ -21,8 +19,8 @@ struct Arguments {
 
 #[derive(Debug, Clone, Subcommand)]
 enum Command {
-    /// Disturb every process, connection and disk and a hub of models under load, and check that no job is lost, ends
-    /// twice, waits for ever or gets a wrong answer, and that no model is pulled wrongly
+    /// Disturb every process, connection and disk under load, and check that no job is lost, ends twice, waits for ever or gets a
+    /// wrong answer
     Chaos {
         /// Draws the requests and the faults
         #[arg(long, default_value_t = 11)]
@@ -40,22 +38,6 @@ enum Command {
     /// Attack a running service in many ways, with names and drawn from a seed, and observe the requests of an innocent
     /// caller, the memory and the processor time
     Attack(attack::Options),
-    /// Transcribe a folder while a worker is killed every 20 seconds, Postgres is restarted, and the command itself is
-    /// killed and interrupted; count results and jobs, and observe other callers meanwhile
-    BulkFaults {
-        /// Files, of which a tenth is broken
-        #[arg(long, default_value_t = 2000)]
-        files: usize,
-        /// Draws the files
-        #[arg(long, default_value_t = 11)]
-        seed: u64,
-    },
-    /// Restart two api and three worker processes behind `HAProxy`, one after another, under load; no request may fail
-    Rolling {
-        /// Restarts of each process
-        #[arg(long, default_value_t = 2)]
-        rounds: usize,
-    },
 }
 
 #[tokio::main]
@@ -65,8 +47,6 @@ async fn main() -> ExitCode {
             Box::pin(chaos::run(seed, minutes, rate, store)).await
         }
         Command::Attack(options) => attack::run(options).await,
-        Command::BulkFaults { files, seed } => bulk_faults::run(files, seed).await,
-        Command::Rolling { rounds } => rolling::run(rounds).await,
     };
     for failure in &failures {
         eprintln!("failed: {failure}");

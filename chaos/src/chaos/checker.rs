@@ -47,8 +47,6 @@ pub(super) struct Verdict {
     uploads_left: usize,
     /// Objects that are left in the bucket.
     objects_left: usize,
-    /// Pulls of a model that ended or installed what they must not.
-    wrong_models: usize,
     /// Jobs that failed although some of their workers were not dead.
     gave_up: usize,
     /// Jobs that failed because the worker was dead in each of their attempts.
@@ -92,7 +90,7 @@ impl JobRow {
 impl Verdict {
     /// How often each thing happened that must not.
     pub(super) fn failures(&self) -> Row {
-        let Self { lost, twice, wrong, stuck, uploads_left, objects_left, wrong_models, gave_up, .. } = *self;
+        let Self { lost, twice, wrong, stuck, uploads_left, objects_left, gave_up, .. } = *self;
         [
             ("lost", lost),
             ("twice", twice),
@@ -100,7 +98,6 @@ impl Verdict {
             ("stuck", stuck),
             ("uploads_left", uploads_left),
             ("objects_left", objects_left),
-            ("wrong_models", wrong_models),
             ("gave_up", gave_up),
         ]
         .map(|(name, n)| (name, count(n)))
@@ -126,8 +123,6 @@ pub(super) async fn check(service: &Service, cases: &Cases, records: &[Record], 
     let mut verdict = Verdict::default();
     check_jobs(service, &mut verdict).await;
     check_bucket(service, &mut verdict).await;
-    verdict.wrong_models = service.pulls.wrong.len();
-    verdict.examples.extend(service.pulls.wrong.iter().cloned());
     let rows: Vec<JobRow> = jobs_where(service, "request_id like 'chaos-%'").await;
     let mut jobs: HashMap<&str, &JobRow> = HashMap::new();
     for row in &rows {

@@ -10,7 +10,6 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
     disk::Filling,
-    pulls::Pulls,
     schedule::{self, Fault, Part, Planned},
     service::{Bucket, N_APIS, N_WORKERS, Service, Surroundings},
 };
@@ -24,7 +23,7 @@ const TO_RESTART: Duration = Duration::from_secs(120);
 /// The last part of the load, in which no fault begins.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// What the connections to a hostile store or hub have, in turns. Some are as they should be.
+/// What the connections to a hostile store have, in turns. Some are as they should be.
 const HOSTILITIES: [Hostility; 7] = [
     Hostility::Status(500),
     Hostility::Truncated,
@@ -63,13 +62,12 @@ enum Target<'a> {
         to_database: [&'a Proxy; N_APIS + N_WORKERS],
     },
     Store(&'a Bucket),
-    Hub(&'a mut Pulls),
 }
 
 /// Makes faults happen until `end`.
 pub(super) async fn happen(service: &mut Service, rng: &mut StdRng, end: Instant) -> Vec<Suffered> {
     let impossible = service.impossible();
-    let Service { clusters, stack, second_api, surroundings, to_apis, bucket, pulls, .. } = service;
+    let Service { clusters, stack, second_api, surroundings, to_apis, bucket, .. } = service;
     let Stack { api, workers, db, .. } = stack;
     let [worker, second_worker] = &mut workers[..] else { unreachable!("two workers were started") };
     let to_database = surroundings.each_ref().map(|of| &of.to_database);
@@ -82,13 +80,12 @@ pub(super) async fn happen(service: &mut Service, rng: &mut StdRng, end: Instant
         disturb(name, schedule, target, started, end)
     };
     let store = bucket.as_ref().map(|bucket| disturb("store", Part::Store, Target::Store(bucket)));
-    let (one, two, three, four, five, six, seven) = tokio::join!(
+    let (one, two, three, four, five, six) = tokio::join!(
         disturb("api 0", Part::Api, process(api, of_api, Some(to_api))),
         disturb("api 1", Part::Api, process(second_api, of_second_api, Some(to_second_api))),
         disturb("worker 0", Part::Worker, process(worker, of_worker, None)),
         disturb("worker 1", Part::Worker, process(second_worker, of_second_worker, None)),
         disturb("Postgres", Part::Postgres, Target::Postgres { clusters, db, to_database }),
-        disturb("hub", Part::Hub, Target::Hub(pulls)),
         async {
             match store {
                 Some(store) => Some(store.await),
@@ -97,7 +94,7 @@ pub(super) async fn happen(service: &mut Service, rng: &mut StdRng, end: Instant
         },
     );
     sleep_until(end).await;
-    [one, two, three, four, five, six].into_iter().chain(seven).collect()
+    [one, two, three, four, five].into_iter().chain(six).collect()
 }
 
 /// Makes the faults of one part happen, one after another.
@@ -145,7 +142,6 @@ impl Target<'_> {
                 disturb_postgres(clusters.last().expect("a server"), db, planned).await;
             }
             Self::Store(bucket) => disturb_store(bucket, planned).await,
-            Self::Hub(pulls) => Box::pin(disturb_pulls(pulls, planned)).await,
         }
     }
 }
@@ -164,14 +160,6 @@ async fn disturb_store(bucket: &Bucket, planned: &Planned) {
             bucket.hostile.turn_to(&[]);
         }
         other => unreachable!("{other:?} is no fault of the store"),
-    }
-}
-
-async fn disturb_pulls(pulls: &mut Pulls, planned: &Planned) {
-    match planned.fault {
-        Fault::MakeHubHostile => pulls.disturb(&HOSTILITIES, planned.lasts).await,
-        Fault::KillPulls => pulls.kill(planned.delay, planned.lasts).await,
-        other => unreachable!("{other:?} is no fault of the hub"),
     }
 }
 
@@ -209,9 +197,7 @@ async fn restart(process: &mut Process) {
     while process.lines().is_empty() {
         assert!(Instant::now() < deadline, "a process does not start: {:?}", process.log());
         if process.has_ended() {
-            // It cannot start while Postgres is down. A pull must not hinder it.
-            let is_pulled = |line: &String| line.contains("/pulled/");
-            assert!(!process.log().iter().any(is_pulled), "a process does not start: {:?}", process.log());
+            // It cannot start while Postgres is down.
             process.start_again(Signal::KILL).await;
         }
         sleep(Duration::from_millis(50)).await;

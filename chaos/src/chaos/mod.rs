@@ -1,16 +1,14 @@
-//! Load while faults happen: processes are killed and stopped, connections break, the disk is full, a clock jumps, a hub
-//! of models answers badly. Both the load and the faults are drawn from a seed. Afterwards a checker compares all answers
+//! Load while faults happen: processes are killed and stopped, connections break, the disk is full, a clock jumps. Both the load and the faults are drawn from a seed. Afterwards a checker compares all answers
 //! and the database with a run without faults.
 
 mod cases;
 mod checker;
 mod disk;
 mod faults;
+mod hang_up;
 mod plan;
-mod pulls;
 mod schedule;
 mod service;
-mod slow;
 mod traffic;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -31,7 +29,7 @@ const TO_SETTLE: Duration = Duration::from_secs(60);
 
 /// Runs load and faults for some minutes, `rate` requests a second on average. Returns what failed: an accepted request
 /// that was lost, ended twice, failed or was answered wrongly, somebody who waits for ever, an ended job that still has its
-/// upload, in its row or in the bucket, a model that was pulled wrongly, and a process that ended by itself.
+/// upload, in its row or in the bucket, and a process that ended by itself.
 pub(crate) async fn run(seed: u64, minutes: u64, rate: f64, store: UploadStore) -> Vec<String> {
     let length = Duration::from_secs(60 * minutes);
     let mut rng = StdRng::seed_from_u64(seed);
@@ -45,11 +43,9 @@ pub(crate) async fn run(seed: u64, minutes: u64, rate: f64, store: UploadStore) 
     let load = tokio::spawn(traffic::send_all(Arc::clone(&asker), plans, started));
     let suffered = Box::pin(faults::happen(&mut service, &mut rng, started + length)).await;
     let records = load.await.expect("the load does not panic");
-    service.pulls.finish().await;
     let dead: Vec<i32> = suffered.iter().flat_map(|part| part.dead.iter().copied()).collect();
     let verdict = checker::check(&service, &asker.cases, &records, &dead).await;
     print_faults(&suffered, &service);
-    println!("{}", line("pulls", &service.pulls.row()));
     print_answers(&records);
     print_memory(&service, &before).await;
     println!("{}", line("verdict", &verdict.row()));

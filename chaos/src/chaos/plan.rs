@@ -37,10 +37,6 @@ pub(super) enum Behaviour {
     Repeating,
     /// It asks for a job, and cancels it so long afterwards.
     Cancelling(Duration),
-    /// It sends its request in pieces, during this time.
-    SlowToSend(Duration),
-    /// It reads its answer in pieces with these pauses.
-    SlowToRead(Duration),
     /// It closes the connection so long after a request, whole or cut off.
     HangUp {
         of: HungUp,
@@ -74,8 +70,6 @@ impl Behaviour {
             Self::Proxied => "proxied",
             Self::Repeating => "repeating",
             Self::Cancelling(_) => "cancelling",
-            Self::SlowToSend(_) => "slow_to_send",
-            Self::SlowToRead(_) => "slow_to_read",
             Self::HangUp { .. } => "hang_up",
         }
     }
@@ -83,12 +77,10 @@ impl Behaviour {
     fn draw(rng: &mut impl Rng) -> Self {
         let ms = Duration::from_millis(rng.random_range(0..4_000));
         match rng.random_range(0..100) {
-            0..35 => Self::Plain,
-            35..50 => Self::Proxied,
-            50..68 => Self::Repeating,
-            68..74 => Self::Cancelling(ms / 8),
-            74..79 => Self::SlowToSend(ms),
-            79..84 => Self::SlowToRead(ms / 20),
+            0..45 => Self::Plain,
+            45..60 => Self::Proxied,
+            60..78 => Self::Repeating,
+            78..84 => Self::Cancelling(ms / 8),
             _ => Self::HangUp {
                 of: HungUp::ALL[rng.random_range(0..HungUp::ALL.len())],
                 // Most statements take less than a millisecond, and the longest wait is for a model.

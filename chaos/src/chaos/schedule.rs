@@ -27,8 +27,6 @@ pub(super) enum Fault {
     RefuseStore,
     SilenceStore,
     MakeStoreHostile,
-    MakeHubHostile,
-    KillPulls,
 }
 
 /// A part of the service that has faults of its own, beside those of the others.
@@ -38,8 +36,6 @@ pub(super) enum Part {
     Worker,
     Postgres,
     Store,
-    /// The hub of models and the command that pulls from it.
-    Hub,
 }
 
 /// A fault with its time.
@@ -86,7 +82,7 @@ const DEAD_AFTER: Duration = Duration::from_secs(2);
 /// A fault, the parts that have it, its name in the report, and how long it may last, ms.
 type Entry = (Fault, &'static [Part], &'static str, Range<u64>);
 
-const FAULTS: [Entry; 23] = [
+const FAULTS: [Entry; 21] = [
     (Fault::Kill, &[Part::Api, Part::Worker], "kill", 0..1),
     (Fault::Stop, &[Part::Api], "stop", 200..4_000),
     (Fault::Stop, &[Part::Worker], "stop", 500..8_000),
@@ -108,8 +104,6 @@ const FAULTS: [Entry; 23] = [
     (Fault::RefuseStore, &[Part::Store], "refuse", 0..8_000),
     (Fault::SilenceStore, &[Part::Store], "silence", 200..12_000),
     (Fault::MakeStoreHostile, &[Part::Store], "hostile", 2_000..8_000),
-    (Fault::MakeHubHostile, &[Part::Hub], "hostile", 2_000..8_000),
-    (Fault::KillPulls, &[Part::Hub], "kill", 2_000..8_000),
 ];
 
 /// An endless schedule for a part, without the impossible faults. Every fault comes once before any comes again.
@@ -156,7 +150,7 @@ mod tests {
 
     #[test]
     fn every_possible_fault_of_a_part_comes_once_a_round() {
-        for part in [Part::Api, Part::Worker, Part::Postgres, Part::Store, Part::Hub] {
+        for part in [Part::Api, Part::Worker, Part::Postgres, Part::Store] {
             let faults = FAULTS.iter().filter(|(_, parts, ..)| parts.contains(&part)).map(|entry| entry.0);
             let possible: Vec<Fault> = faults.filter(|fault| *fault != Fault::FillDisk).collect();
             let planned = drawn(11, part, &[(Fault::FillDisk, "no".to_owned())]);

@@ -14,7 +14,7 @@ use akhar_tests::{
 };
 use clap::ValueEnum;
 
-use super::{disk, pulls::Pulls, schedule::Fault};
+use super::{disk, schedule::Fault};
 
 /// The apis and the workers.
 pub(super) const N_APIS: usize = 2;
@@ -60,8 +60,6 @@ pub(super) struct Service {
     pub(super) to_apis: [(Proxy, String); N_APIS],
     /// `None` if uploads are in the database.
     pub(super) bucket: Option<Bucket>,
-    /// Pulls into the folder of models that the workers read.
-    pub(super) pulls: Pulls,
 }
 
 /// What a process has of its own.
@@ -92,12 +90,10 @@ impl Service {
                 (Some(bucket), settings)
             }
         };
-        let pulls = Pulls::start().await;
         let surroundings: [_; N_APIS + N_WORKERS] = array::from_fn(|nth| Surroundings::new(&cluster, nth));
         let [first, second, workers @ ..] = &surroundings;
         let builder = Stack::with().on(&cluster).socket(&first.folder).workers(0).settings(settings);
-        let builder =
-            builder.settings(first.clock_settings()).set("AKHAR_SPEECH_WAIT_S", 60).models(&pulls.folder());
+        let builder = builder.settings(first.clock_settings()).set("AKHAR_SPEECH_WAIT_S", 60);
         let mut stack = builder.start().await;
         record_ends(&stack.db).await;
         make_clock_movable(&stack.db).await;
@@ -119,7 +115,6 @@ impl Service {
             bases,
             to_apis,
             bucket,
-            pulls,
         }
     }
 

@@ -11,9 +11,9 @@ use tokio::{
 
 use super::{
     cases::{Case, Cases, Content},
+    hang_up::Raw,
     plan::{Behaviour, HungUp, Plan},
     service::{N_APIS, Service},
-    slow,
 };
 
 /// The longest time that a caller waits for its answer. The service answers after 60 s at most, and a fault takes less
@@ -123,23 +123,20 @@ impl Asker {
     async fn ask(&self, plan: &Plan) -> Observed {
         let case = self.case(plan);
         let base = &self.bases[plan.api];
-        let raw = || slow::Request::new(base, case.operation, &self.key, &self.headers(plan), &case.body);
+        let path = format!("/v1/models/{}", case.operation);
+        let raw = || Raw::new(base, ("POST", &path), &self.key, &self.headers(plan), &case.body);
         let answer = async {
             match plan.behaviour {
                 Behaviour::Plain | Behaviour::Cancelling(_) => self.post(base, plan).await,
                 Behaviour::Proxied => self.post(&self.proxied[plan.api], plan).await,
                 Behaviour::Repeating => Some(self.post_until_answered(plan).await),
-                Behaviour::SlowToSend(during) => raw().send_slowly(during).await,
-                Behaviour::SlowToRead(pause) => raw().read_slowly(pause).await,
                 Behaviour::HangUp { of, after, whole } => {
                     let request = match of {
                         HungUp::Planned => Some(raw()),
                         HungUp::Cancel => {
                             self.post(base, plan).await.and_then(|answer| self.cancel(base, &answer))
                         }
-                        HungUp::Probe => {
-                            Some(slow::Request::to(base, ("GET", "/health/ready"), "", &[], b""))
-                        }
+                        HungUp::Probe => Some(Raw::new(base, ("GET", "/health/ready"), "", &[], b"")),
                         HungUp::OpenQueue => Some(self.open_queue(base)),
                     };
                     if let Some(request) = request {
@@ -162,16 +159,16 @@ impl Asker {
     }
 
     /// A request that cancels the job of a 202.
-    fn cancel(&self, base: &str, accepted: &Answer) -> Option<slow::Request> {
+    fn cancel(&self, base: &str, accepted: &Answer) -> Option<Raw> {
         let job = Some(accepted.header("location")).filter(|location| !location.is_empty())?;
-        Some(slow::Request::to(base, ("DELETE", job), &self.key, &[], b""))
+        Some(Raw::new(base, ("DELETE", job), &self.key, &[], b""))
     }
 
     /// A request that opens a queue, which is open.
-    fn open_queue(&self, base: &str) -> slow::Request {
+    fn open_queue(&self, base: &str) -> Raw {
         let headers = [("content-type", "application/json")];
         let path = "/v1/admin/queues/speech";
-        slow::Request::to(base, ("PUT", path), &self.operator_key, &headers, br#"{"mode": "open"}"#)
+        Raw::new(base, ("PUT", path), &self.operator_key, &headers, br#"{"mode": "open"}"#)
     }
 
     /// What an answer of this api means. Follows the job of a 202.

@@ -1,7 +1,10 @@
 //! Pulls that fail. Each says why, installs nothing, and keeps the files that a later pull can use.
 
+use std::time::Duration;
+
 use akhar_tests::{
     Fault,
+    hostile::Hostility,
     hub::sha256,
     models::{ID, MODEL, Models, entry, model},
     until,
@@ -36,6 +39,39 @@ async fn a_transfer_that_breaks_off_repeatedly_is_given_up_and_its_bytes_are_kep
     world.done(&["pull", ID]).await;
     let sent: usize = world.hub.sent(MODEL).iter().map(|request| request.n_bytes).sum();
     assert_eq!(sent, model().len(), "no byte is sent twice");
+}
+
+#[tokio::test]
+async fn a_hub_that_answers_badly_makes_a_pull_fail_or_install_what_is_published() {
+    let mut world = Models::new().await;
+    let proxies = world.hub.behind_proxies().await;
+    world.set("AKHAR_HUB", &proxies[0].address);
+    // The hub says the hash of a large file only.
+    let config = "path = \"config.json\"\n";
+    world.catalogue(&entry().replace(config, &format!("{config}sha256 = \"{}\"\n", sha256(b"{}"))));
+    let slow = Hostility::Slow(Duration::from_millis(5));
+    for hostility in
+        [Hostility::Status(500), Hostility::Truncated, slow, Hostility::Redirect, Hostility::Flipped]
+    {
+        // Every second connection is as it should be.
+        for proxy in &proxies {
+            proxy.turn_to(&[hostility, Hostility::Slow(Duration::ZERO)]);
+        }
+        let ended = world.run(&["pull", ID]).await;
+        assert_eq!(ended.code == Some(0), world.pulled("").exists(), "{hostility:?}: {ended:?}");
+        if ended.code == Some(0) {
+            world.done(&["verify", ID]).await;
+            world.done(&["remove", ID]).await;
+        } else {
+            let has_reason = ended.err.lines().any(|line| line.starts_with("akhar: "));
+            assert!(ended.code == Some(1) && has_reason, "{hostility:?}: {ended:?}");
+        }
+    }
+    for proxy in &proxies {
+        proxy.turn_to(&[]);
+    }
+    world.done(&["pull", ID]).await;
+    world.done(&["verify", ID]).await;
 }
 
 #[tokio::test]
