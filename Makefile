@@ -44,6 +44,7 @@ check: ## Formatting, lints, docs, licences and crate arrows, unused dependencie
 	cargo machete
 	.cache/check/bin/ruff format --check --quiet
 	.cache/check/bin/ruff check --quiet
+	.cache/check/bin/python client/python/generate.py --check
 	.cache/check/bin/mypy
 	cd client/python && ../../.cache/check/bin/mypy
 	cargo build --locked --package akhar

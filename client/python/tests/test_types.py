@@ -87,7 +87,7 @@ def test_the_version_is_that_of_the_service() -> None:
     assert package["version"] == tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
 
 
-@pytest.mark.parametrize("name", ["client.py", "admin.py"])
+@pytest.mark.parametrize("name", ["admin.py"])
 def test_the_client_is_the_one_for_asyncio_without_asyncio(name: str) -> None:
     """It is the other file after these replacements, with sorted imports, and formatted."""
     replaced = [

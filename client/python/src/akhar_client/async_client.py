@@ -1,4 +1,4 @@
-"""The client for asyncio."""
+"""The client for asyncio. `generate.py` makes `client.py` of it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -33,7 +33,7 @@ TIMEOUT = httpx.Timeout(10, read=90, write=90)
 
 
 class AsyncClient:
-    """A client for one server and one API key, for asyncio.
+    """A client for one server and one API key.
 
     `base`: such as `http://127.0.0.1:8080`. `http` sends the requests, with its own limits of time; it is not closed.
     Without `retries` every request is sent once. With them, requests about jobs are repeated after errors that may

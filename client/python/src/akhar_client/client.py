@@ -1,4 +1,4 @@
-"""The client."""
+"""The client. `generate.py` makes this file of `async_client.py`: change that one."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
