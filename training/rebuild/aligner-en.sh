@@ -9,7 +9,6 @@ case $language in
 pa) steps=9400 ;;
 en)
     steps=8150 some_steps=13750 later_steps=15430 rate=1.2e-3 last_steps=750 more_steps=540
-    weight=1.25 other=2 folds="george+jackson lucas+nicolas"
     ;;
 esac
 mkdir -p "$work"
@@ -62,9 +61,7 @@ held test
 [ -d "$work/allison" ] || python3 -m speech.data.prompts --sounds "${AKHAR_PROMPTS_DIR:-/}" --out "$work/allison"
 
 # The learning rate is constant at first, then falls to a third, then to nearly nothing. The last fall uses the recordings
-# of all people for the shipped network. For each fold it leaves the fold's speakers out, so that a speaker's digits are
-# measured by a network that was never trained on that speaker. Each is a mean: of a network trained on some of Kokoro and
-# one trained on more of it.
+# of people. The network is a mean: of one trained on some of Kokoro and one trained on more of it.
 plain="$plain $work/words=1 $work/digits=0.8 $work/flite=1 $work/british=0.7 $work/pico=1.3 $work/allison=0.3"
 some="$work/kokoro=1.8 $work/kokoro-words=0.6 $work/kokoro-digits=1.2 $work/hibari=2.5 $work/hibari-digits=0.6"
 more="$work/kokoro=0.4 $work/kokoro-words=0.3 $work/kokoro-digits=0.8 $work/hibari=2 $work/hibari-digits=0.5"
@@ -75,25 +72,14 @@ train $some --init "$work/stable.pt" --steps $some_steps --out "$work/later.pt"
 train $some --init "$work/later.pt" --decay-steps 700 --last 0.3 --out "$work/falling.pt"
 train $some --steps $later_steps --out "$work/later.pt"
 train $more --init "$work/later.pt" --decay-steps 550 --last 0.3 --out "$work/falling-more.pt"
-network() { # NAME TARGET PEOPLE...
-    kept=$1 target=$2; shift 2  # not `name`: run has that
-    train $some "$@" --init "$work/falling.pt" --lr $rate --decay-steps $last_steps --out "$work/some-$kept.pt"
-    train $more "$@" --init "$work/falling-more.pt" --lr $rate --decay-steps $more_steps --out "$work/more-$kept.pt"
-    python3 -m speech.network.average --out "$work/$kept.pt" --of "$work/some-$kept.pt=1" "$work/more-$kept.pt=1"
-    run network.export --checkpoint "$work/$kept.pt" --out "$target"
-}
 people=""
-for folder in "$work"/real/*; do people="$people $folder=$weight"; done
-network final "$work/model" $people
-for fold in $folds; do
-    others=""
-    for folder in "$work"/real/*; do
-        case +$fold+ in *+"${folder##*/}"+*) ;; *) others="$others $folder=$other" ;; esac
-    done
-    network "$fold" "$work/folds/$fold" $others
-done
+for folder in "$work"/real/*; do people="$people $folder=1.25"; done
+train $some $people --init "$work/falling.pt" --lr $rate --decay-steps $last_steps --out "$work/some.pt"
+train $more $people --init "$work/falling-more.pt" --lr $rate --decay-steps $more_steps --out "$work/more.pt"
+python3 -m speech.network.average --out "$work/final.pt" --of "$work/some.pt=1" "$work/more.pt=1"
+run network.export --checkpoint "$work/final.pt" --out "$work/model"
 python3 -m speech.ship aligner-en --export "$work/model" --dev "$work/dev/clean" --models-dir ../models
-python3 -m speech.measure.evaluate --models-dir ../models --data "$data" --held "$work/test" --folds "$work/folds" --readings
+python3 -m speech.measure.evaluate --models-dir ../models --held "$work/test"
 # speech-en's words get their times from this network.
 exec python3 -m speech.measure.served --language en --data "$data" --program "${AKHAR:-../target/release/akhar}" \
     --held "$work/test"

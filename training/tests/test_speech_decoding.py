@@ -215,10 +215,6 @@ def test_error_rates_by_hand() -> None:
     assert errors.cer == pytest.approx(4 / 14)
     assert errors.wer == pytest.approx(2 / 4)
     assert errors.line().startswith("CER 28.6 % [")
-    other = metrics.Errors()
-    other.add("no", "")
-    errors.take(other)
-    assert (errors.characters, errors.characters_wrong, errors.words_wrong, errors.utterances) == (16, 6, 3, 3)
     assert metrics.Errors().cer == 0
 
 

@@ -10,7 +10,6 @@ import program
 import pytest
 from speech.data import prompts
 from speech.measure import written
-from speech.search import ctc
 from speech.texts import borrowed, conversation, gurmukhi, numbers, reading, sentences, units
 from speech.voices import cross_lingual, hibari, kokoro, pico
 
@@ -76,16 +75,6 @@ def test_greedy_merges_repeats_and_drops_blanks() -> None:
     blank = units.blank("en")
     assert units.greedy([blank, a, a, blank, a, b, b, blank], "en") == "aab"
     assert units.greedy(np.array([blank, blank]), "en") == ""
-
-
-def test_confidence_is_the_mean_of_each_units_highest_probability() -> None:
-    probabilities = np.full((4, units.blank("en") + 1), 1e-6)
-    (a, b), blank = units.encode("ab", "en"), units.blank("en")
-    for frame, (unit, p) in enumerate([(a, 0.6), (a, 0.9), (blank, 0.99), (b, 0.5)]):
-        probabilities[frame, unit] = p
-    assert ctc.confidence(np.log(probabilities)) == pytest.approx((0.9 + 0.5) / 2)
-    probabilities[:, 0] = 1  # spaces do not count
-    assert ctc.confidence(np.log(probabilities)) == 0
 
 
 def test_panjabi_numbers_up_to_a_hundred_are_a_hundred_and_one_different_words() -> None:

@@ -45,15 +45,6 @@ def aligned(log_probs: AnyFloats, ids: Sequence[int]) -> Decoded | None:
     return _decoded({"step": "align", "units": [int(unit) for unit in ids]}, log_probs)
 
 
-def confidence(log_probs: AnyFloats) -> float:
-    """Return the mean over the greedy path's units of each one's highest probability, 0 where there is no unit.
-
-    Spaces do not count.
-    """
-    request = {"step": "confidence", "n_units": log_probs.shape[1] - 1}
-    return float(_stream().ask(request, log_probs)[0]["confidence"])
-
-
 def scored(ids: Sequence[int], n_units: int, lm: str | Path) -> list[float]:
     """Return the language model's log-probability of each unit of a text; `n_units`: how many units there are."""
     request = {"step": "score", "n_units": n_units, "units": list(ids), "language_model": _resolved(lm)}

@@ -39,8 +39,3 @@ def log_mel(samples: AnyFloats, front_end: str = NEMO) -> Floats:
 def normalised(mel: AnyFloats, front_end: str = NEMO) -> Floats:
     """Return the network's input, (frames, 80), of what `log_mel` gave, which may have been changed since."""
     return _stream().ask({"step": "normalise", "front_end": front_end}, mel)[1].reshape(-1, MELS)
-
-
-def filters(front_end: str) -> Floats:
-    """Return the mel filter bank, (80, bins of the spectrum)."""
-    return _stream().ask({"step": "filters", "front_end": front_end})[1].reshape(MELS, -1)

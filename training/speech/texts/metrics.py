@@ -64,11 +64,6 @@ class Errors:
         self.utterances += 1
         self.exact += truth == said
 
-    def take(self, other: "Errors") -> None:
-        """Add the counts of `other`."""
-        for name, value in vars(other).items():
-            setattr(self, name, getattr(self, name) + value)
-
     @property
     def cer(self) -> float:
         """The character error rate, a share; it is above 1 where insertions outnumber the reference."""

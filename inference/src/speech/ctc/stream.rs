@@ -14,9 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     align::{align, highest},
     beam::{self, Weights},
-    greedy::{confidence, greedy},
     ngram::{LanguageModel, State},
-    units::Units,
 };
 use crate::stream::answer_all;
 
@@ -39,8 +37,6 @@ enum Step {
     Align { units: Vec<u8> },
     /// Gives the language model's log-probability of each unit of a text.
     Score { units: Vec<u8> },
-    /// Gives the confidence of the text by greedy decoding.
-    Confidence,
 }
 
 /// A reply; its field is that of the request's step.
@@ -50,7 +46,6 @@ enum Reply {
     /// `None` if the text does not fit the frames.
     Units(Option<Decoded>),
     Language(Vec<f32>),
-    Confidence(f32),
 }
 
 /// A text.
@@ -107,10 +102,6 @@ fn answer(request: &Request, model: Option<&LanguageModel>, values: &[f32]) -> R
         }
         Step::Align { units } => Reply::Units(decoded(&frames, units.clone(), model)),
         Step::Score { units } => Reply::Language(scores(needed()?, units)),
-        Step::Confidence => {
-            let units = anonymous(request.n_units)?;
-            Reply::Confidence(confidence(&frames, &greedy(&frames, &units)))
-        }
     })
 }
 
@@ -133,12 +124,6 @@ fn scores(model: &LanguageModel, units: &[u8]) -> Vec<f32> {
         score
     };
     units.iter().map(score).collect()
-}
-
-/// Units of which only the space and the blank are known.
-fn anonymous(n_units: usize) -> Result<Units, String> {
-    let lines = (1..n_units).map(|n| format!("x {n}\n"));
-    Units::parse(format!("▁ 0\n{}<blk> {n_units}\n", lines.collect::<String>()).into_bytes())
 }
 
 #[cfg(test)]
@@ -177,8 +162,6 @@ mod tests {
         assert_eq!(none["units"], Value::Null);
         let scores = answer(json!({"step": "score", "units": [1, 0], "language_model": path}), &[]);
         assert_eq!(scores["language"], json!([-2.0, -0.5]));
-        let confidence = answer(json!({"step": "confidence"}), &frames)["confidence"].as_f64().unwrap();
-        assert!((confidence - 0.8).abs() < 1e-6, "{confidence}");
         fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -35,16 +35,6 @@ impl MelBands {
         self.filters.len()
     }
 
-    /// The filters, one row for each band, with a weight for each bin of the spectrum.
-    pub(super) fn matrix(&self) -> Vec<f32> {
-        let n_bins = self.fft.complex_len();
-        let mut rows = vec![0.0; self.filters.len() * n_bins];
-        for (row, filter) in rows.chunks_exact_mut(n_bins).zip(&self.filters) {
-            row[filter.first..filter.first + filter.weights.len()].copy_from_slice(&filter.weights);
-        }
-        rows
-    }
-
     /// The energies of `n_frames` frames, one row for each band. `cut` writes the windowed samples of a frame, and
     /// `log` takes an energy's logarithm.
     pub(super) fn energies(

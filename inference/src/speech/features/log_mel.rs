@@ -69,10 +69,6 @@ impl Steps for LogMel {
     fn normalise(&self, features: &mut Features) {
         normalise(&mut features.values, features.n_frames, self.global_cmvn.as_ref());
     }
-
-    fn filters(&self) -> Vec<f32> {
-        self.bands.matrix()
-    }
 }
 
 fn emphasise(samples: &[f32]) -> Vec<f32> {

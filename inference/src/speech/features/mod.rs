@@ -34,8 +34,6 @@ trait Steps {
     fn log_energies(&self, samples: &[f32]) -> Features;
     /// Turns such logarithms into what a network takes.
     fn normalise(&self, features: &mut Features);
-    /// The mel filters, one row for each band, with a weight for each bin of the spectrum.
-    fn filters(&self) -> Vec<f32>;
 }
 
 /// The features of a recording: `n_mels` rows of `n_frames` values.

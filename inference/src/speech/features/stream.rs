@@ -21,8 +21,6 @@ enum Request {
     LogMel { front_end: Kind },
     /// Such logarithms become what a network takes.
     Normalise { front_end: Kind },
-    /// Gives the mel filters: one row for each band, with a weight for each bin of the spectrum.
-    Filters { front_end: Kind },
 }
 
 #[derive(Deserialize, Clone, Copy)]
@@ -49,21 +47,17 @@ pub fn stream(input: &mut dyn BufRead, output: &mut dyn Write) -> io::Result<()>
                 return Ok((Reply {}, Vec::new()));
             }
             Request::GlobalCmvn(_) => return Err(format!("expected statistics of {N_MELS} bands")),
-            Request::LogMel { front_end }
-            | Request::Normalise { front_end }
-            | Request::Filters { front_end } => *front_end,
+            Request::LogMel { front_end } | Request::Normalise { front_end } => *front_end,
         };
         let (front_end, base): (&dyn Steps, f32) = match kind {
             Kind::Nemo => (&nemo, 1.0),
             Kind::Whisper => (&whisper, std::f32::consts::LN_10),
         };
-        let values = match request {
-            Request::Normalise { .. } => normalised(front_end, base, &values)?,
-            Request::Filters { .. } => front_end.filters(),
-            _ => {
-                let features = front_end.log_energies(&values);
-                turned(&features.values, features.n_frames).into_iter().map(|value| value * base).collect()
-            }
+        let values = if let Request::Normalise { .. } = request {
+            normalised(front_end, base, &values)?
+        } else {
+            let features = front_end.log_energies(&values);
+            turned(&features.values, features.n_frames).into_iter().map(|value| value * base).collect()
         };
         Ok((Reply {}, values))
     })
@@ -128,13 +122,5 @@ mod tests {
         let (_, given) = reply(stream, &[(set, &[]), (normalise, &log_mel)]).remove(1);
         let expected = LogMel::new(N_MELS).with_global_cmvn(Some(global)).features(&samples);
         assert!(apart(&turned(&given, N_MELS), &expected.values) < APART);
-    }
-
-    #[test]
-    fn filters_are_rows_of_a_matrix() {
-        let filters = json!({"step": "filters", "front_end": "whisper"});
-        let (_, rows) = reply(stream, &[(filters, &[])]).remove(0);
-        assert_eq!(rows.len(), N_MELS * 201);
-        assert!(rows.chunks_exact(201).all(|row| row.iter().any(|weight| *weight > 0.0)));
     }
 }

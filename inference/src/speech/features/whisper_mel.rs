@@ -65,10 +65,6 @@ impl Steps for WhisperMel {
             *value = scaled(value.max(lowest));
         }
     }
-
-    fn filters(&self) -> Vec<f32> {
-        self.bands.matrix()
-    }
 }
 
 /// The feature of an energy's logarithm: a fourth of a decade, from 4 decades below 1.
