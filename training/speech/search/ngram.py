@@ -3,8 +3,7 @@
     python -m speech.search.ngram --data DIR --out speech-pa.lm
 
 It is estimated from CC0 sentences and code-mixed prompts that are not held out, from frequent word forms on their own,
-and from numbers as they are read out. With `--spoken` some of the texts are changed to what people say in
-conversation, and English words are added. Smoothing is interpolated Kneser-Ney (Chen and Goodman, 1999). N-grams that
+and from numbers as they are read out. Smoothing is interpolated Kneser-Ney (Chen and Goodman, 1999). N-grams that
 change little are pruned, and the back-off weights are computed for the rest. `notes/speech-lm.md` describes the file.
 """
 
@@ -15,34 +14,29 @@ import numpy as np
 import tyro
 
 from ..arrays import AnyFloats, Doubles, Floats, Ints, Keys
-from ..texts import borrowed, conversation, numbers, reading, sentences, units
+from ..texts import numbers, reading, sentences, units
 from . import ctc
 
 MAGIC = b"AKHARLM1"
 BITS = 7  # of a unit in a key
 WORDS = 150000  # tokens that the list of words counts for, beside the sentences
-ENGLISH = 12000  # tokens that the list of English words counts for
 NUMBERS = 4000  # phrases of digits, numbers and dates
 EVERY = 4  # of the prompts that repeat a template, one in four is taken
 # The n-grams of one order: sorted keys (7 bits a unit, the last unit lowest), (m,), with counts or log-probabilities.
 Grams = tuple[Keys, Doubles]
 
 
-def training_texts(data: Path, spoken: bool) -> list[tuple[list[int], float]]:
-    """Return the units of each text and how often it counts; `spoken`: with conversation and English words."""
+def training_texts(data: Path) -> list[tuple[list[int], float]]:
+    """Return the units of each text and how often it counts."""
     pools = sentences.prompts(data)
     plain = [*pools["train", "natural"], *pools["train", "templates"][::EVERY]]
     rng = np.random.default_rng(0)
     plain += reading.sentences(data, "pa")["train"]
-    lists = [(reading.words(data, "pa"), WORDS)]
-    if spoken:
-        plain = [conversation.spoken(one, rng, borrowed.lexicon()) for one in plain]
-        lists.append((borrowed.lexicon(), ENGLISH))
     plain += [numbers.drawn("pa", rng) for _ in range(NUMBERS)]
     rows = [(units.encode(one, "pa"), 1.0) for one in plain]
-    for (forms, drawn), tokens in lists:
-        share = drawn**2 / (drawn**2).sum()  # words are drawn by the root of the count
-        rows += [(units.encode(form, "pa"), max(1.0, round(s * tokens))) for form, s in zip(forms, share, strict=True)]
+    forms, drawn = reading.words(data, "pa")
+    share = drawn**2 / (drawn**2).sum()  # words are drawn by the root of the count
+    rows += [(units.encode(form, "pa"), max(1.0, round(s * WORDS))) for form, s in zip(forms, share, strict=True)]
     return rows
 
 
@@ -207,9 +201,9 @@ def bits(path: Path, texts: Iterable[str]) -> float:
     return -float(np.mean(scores)) / np.log(2)
 
 
-def main(data: Path, out: Path, order: int = 8, threshold: float = 0.3, spoken: bool = False) -> None:
+def main(data: Path, out: Path, order: int = 8, threshold: float = 0.3) -> None:
     """Write the language model, and print its size and its bits per unit on sentences and prompts of the part `dev`."""
-    counts = counts_of(training_texts(data, spoken), order)
+    counts = counts_of(training_texts(data), order)
     grams = pruned(smoothed(counts, units.blank("pa")), counts, threshold)
     write(out, grams, backed_off(grams))
     print([len(keys) for keys, _ in grams], out.stat().st_size, "bytes")
