@@ -5,6 +5,7 @@
 
 mod answer;
 mod commands;
+mod excerpts;
 mod page;
 mod reference;
 mod schema;
