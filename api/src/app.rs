@@ -27,7 +27,7 @@ use crate::{
     http::answers::Answers,
     input::{
         memory::{BodyBudget, BodyMemory},
-        multipart::largest_file,
+        multipart::{MAX_AUDIO_BYTES, largest_file},
     },
     readiness::Readiness,
     stored::Stored,
@@ -137,7 +137,7 @@ impl App {
             streams: Streams::new(
                 lookups.clone(),
                 deliveries.clone(),
-                config.max_streams,
+                config.max_requests,
                 shutdown.soft.clone(),
             ),
             groups: GroupReaders::default(),
@@ -189,8 +189,7 @@ impl App {
 
     /// The most bytes of a recording that is sent to the OpenAI-compatible routes.
     pub(crate) fn max_audio_bytes(&self) -> usize {
-        let config = self.live.now();
-        config.max_audio_bytes.get().min(largest_file(BodyBudget::most_of_account(config.max_upload_bytes)))
+        MAX_AUDIO_BYTES.min(largest_file(BodyBudget::most_of_account(self.live.now().max_upload_bytes)))
     }
 
     /// Takes over the limits of a configuration that has changed.
@@ -198,7 +197,7 @@ impl App {
         self.admission.set_max_waiting(config.max_waiting);
         let (n_requests, of_account) = Authenticator::request_limits(config.max_requests.get());
         self.auth.requests.set_limits(n_requests, of_account);
-        self.streams.set_max(config.max_streams);
+        self.streams.set_limit(config.max_requests);
         self.bodies.set_limit(config.max_upload_bytes);
         self.answers.set_limit(config.max_upload_bytes);
     }

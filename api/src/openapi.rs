@@ -5,7 +5,6 @@ use akhar_client::{
     ProgressEventBody, StateEventBody, ViolationBody, WebhookBody, WebhookEvent,
 };
 use akhar_jobs::Operation;
-use akhar_platform::config::Config;
 use serde_json::{Value, json};
 use utoipa::{
     OpenApi,
@@ -19,7 +18,7 @@ use crate::{
     admin,
     auth::scope::TOKEN,
     groups, health,
-    input::{field::FieldDescription, fields::Fields as _, form::describe},
+    input::{field::FieldDescription, fields::Fields as _, form::describe, multipart::MAX_AUDIO_BYTES},
     jobs::{self, list::JobsQuery},
     openai::{
         self,
@@ -72,11 +71,11 @@ struct Document;
 macro_rules! documents {
     ($($operation:ident: $folder:ident,)+) => {
         /// The part of the document that describes an operation.
-        fn document_of(operation: Operation, max_file_bytes: usize) -> utoipa::openapi::OpenApi {
+        fn document_of(operation: Operation) -> utoipa::openapi::OpenApi {
             match operation {
                 $(Operation::$operation => {
                     use operations::$folder::route::{Document, RequestForm};
-                    complete(Document::openapi(), operation, describe::<RequestForm>(max_file_bytes))
+                    complete(Document::openapi(), operation, describe::<RequestForm>(MAX_AUDIO_BYTES))
                 })+
             }
         }
@@ -89,13 +88,12 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut document = Document::openapi();
     let components = document.components.get_or_insert_default();
     components.schemas.extend(JobsQuery::described().filter_map(FieldDescription::component));
-    let max_file_bytes = Config::default().max_audio_bytes.get();
     for operation in Operation::ALL {
-        document.merge(document_of(operation, max_file_bytes));
+        document.merge(document_of(operation));
     }
-    let form = describe::<AudioTranscriptionForm>(max_file_bytes);
+    let form = describe::<AudioTranscriptionForm>(MAX_AUDIO_BYTES);
     document.merge(complete_openai(openai::transcriptions::Document::openapi(), form));
-    let form = describe::<AudioTranslationForm>(max_file_bytes);
+    let form = describe::<AudioTranslationForm>(MAX_AUDIO_BYTES);
     document.merge(complete_openai(openai::translations::Document::openapi(), form));
     document.merge(tokens::document());
     document.merge(uploads::document());

@@ -9,8 +9,8 @@ use std::{
 
 use akhar_jobs::{store::record_minutes, uploads::UploadStore};
 use akhar_platform::{
-    config::Config, database::Database, metrics::MetricsError, open_files, reload::LiveConfig,
-    shutdown::Shutdown,
+    config::Config, database::Database, metrics::MetricsError, networks::Networks, open_files,
+    reload::LiveConfig, shutdown::Shutdown,
 };
 use hyper::{
     Request,
@@ -87,11 +87,13 @@ pub async fn serve(
     let exporter = measure::start(&config).await?;
     let app = App::new(live.clone(), database, uploads, &shutdown, demo_key);
     let exports = exporter.serve(Measured::of(app.clone()));
+    let total = max_connections(&config);
     let limits = ConnectionLimits {
-        total: max_connections(&config),
-        addresses: Budget::new(usize::MAX, config.max_connections_per_address.get()),
+        total,
+        addresses: Budget::new(usize::MAX, (total / 2).max(1)),
+        proxies: config.trusted_proxies.clone().unwrap_or_default(),
     };
-    let following = AbortOnDropHandle::new(tokio::spawn(follow(live, app.clone(), limits.addresses.clone())));
+    let following = AbortOnDropHandle::new(tokio::spawn(follow(live, app.clone())));
     let served = serve_app(listener, app, limits, shutdown).await;
     drop(following);
     exports.finish().await;
@@ -99,12 +101,10 @@ pub async fn serve(
 }
 
 /// Takes over the limits whenever the configuration changes.
-async fn follow(mut live: LiveConfig, app: App, addresses: Arc<Budget<IpAddr>>) {
+async fn follow(mut live: LiveConfig, app: App) {
     loop {
         live.changed().await;
-        let config = live.now();
-        app.take_over(&config);
-        addresses.set_limits(usize::MAX, config.max_connections_per_address.get());
+        app.take_over(&live.now());
     }
 }
 
@@ -112,8 +112,9 @@ async fn follow(mut live: LiveConfig, app: App, addresses: Arc<Budget<IpAddr>>) 
 #[derive(Debug)]
 struct ConnectionLimits {
     total: usize,
-    /// Those of each address: see [`network`].
+    /// Those of each address that is not a proxy's: see [`network`].
     addresses: Arc<Budget<IpAddr>>,
+    proxies: Networks,
 }
 
 /// The most connections at a time: as many as are configured, if the process may open so many files.
@@ -178,7 +179,9 @@ async fn accept_all(
     loop {
         let place = places.clone().acquire_owned().await; // the semaphore is never closed
         let (stream, address) = accept(&listener).await;
-        let Ok(share) = limits.addresses.take(network(address.ip()), 1) else {
+        let is_proxy = limits.proxies.contain(address.ip().to_canonical());
+        let share = (!is_proxy).then(|| limits.addresses.take(network(address.ip()), 1)).transpose();
+        let Ok(share) = share else {
             tracing::debug!(%address, "the address has too many connections: closing one");
             continue;
         };

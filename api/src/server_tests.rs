@@ -17,7 +17,7 @@ use crate::{http::slow_reader::PATIENCE, router::tests::app_until};
 
 /// Limits of connections: of all, and of one address.
 fn limits(total: usize, per_address: usize) -> ConnectionLimits {
-    ConnectionLimits { total, addresses: Budget::new(usize::MAX, per_address) }
+    ConnectionLimits { total, addresses: Budget::new(usize::MAX, per_address), proxies: Networks::default() }
 }
 const BODY: &str = "--B\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n\x01PNG\r\n--B--\r\n";
 

@@ -119,12 +119,11 @@ pub(crate) async fn with_database<T>(
 
 async fn private(config: &Config) -> Result<(Servers, Option<PrivatePostgres>), Failure> {
     let data_dir = config.data_dir.clone();
-    let bin = config.postgres_bin.clone();
     if !PrivatePostgres::exists(&data_dir)? {
         let folder = std::path::absolute(&data_dir).unwrap_or(data_dir);
         return Err(Failure::NoPrivateDatabase(folder));
     }
-    blocking(move || match PrivatePostgres::start(&data_dir, bin.as_deref()) {
+    blocking(move || match PrivatePostgres::start(&data_dir) {
         Ok(private) => Ok((private.options().into(), Some(private))),
         Err(PrivateError::InUse(_)) => Ok((PrivatePostgres::address(&data_dir)?.into(), None)),
         Err(error) => Err(error.into()),
@@ -135,8 +134,7 @@ async fn private(config: &Config) -> Result<(Servers, Option<PrivatePostgres>), 
 /// Starts the private database.
 pub(crate) async fn start(config: &Config) -> Result<PrivatePostgres, Failure> {
     let data_dir = config.data_dir.clone();
-    let bin = config.postgres_bin.clone();
-    blocking(move || Ok(PrivatePostgres::start(&data_dir, bin.as_deref())?)).await
+    blocking(move || Ok(PrivatePostgres::start(&data_dir)?)).await
 }
 
 /// Stops the private database.

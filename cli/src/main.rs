@@ -144,7 +144,7 @@ fn run(command: Command) -> Result<(), Failure> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.worker_threads(n_threads).enable_all().build();
     let runtime = runtime.map_err(Failure::Runtime)?;
-    let collector = collector(&command, &config, runtime.handle())?;
+    let collector = collector(&command, runtime.handle())?;
     let configured = config.log_filter.as_deref().filter(|_| is_server(&command));
     let traces = telemetry::init(config.log_format, filter, configured, collector.as_ref())?;
     if let Command::Translate(arguments) = &command {
@@ -185,13 +185,16 @@ const fn is_server(command: &Command) -> bool {
 }
 
 /// Where the traces and metrics of this command go. Only processes that serve have them.
-fn collector(command: &Command, config: &Config, runtime: &Handle) -> Result<Option<Collector>, Failure> {
+fn collector(command: &Command, runtime: &Handle) -> Result<Option<Collector>, Failure> {
     let service = match command {
         Command::Serve | Command::Api => "akhar-api",
         Command::Worker(_) => "akhar-worker",
         _ => return Ok(None),
     };
-    let Some(endpoint) = config.otlp_endpoint.clone() else { return Ok(None) };
+    // An empty one counts as not set, because a settings file may have an empty value.
+    let endpoint =
+        std::env::var("OTEL_EXPORTER_OTLP_ENDPOINT").ok().filter(|endpoint| !endpoint.trim().is_empty());
+    let Some(endpoint) = endpoint else { return Ok(None) };
     let client = http_client::builder(collector::LIMITS);
     let client = client.and_then(|client| client.build().map_err(std::io::Error::other));
     let client =

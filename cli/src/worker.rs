@@ -28,7 +28,7 @@ pub(crate) async fn run(mut config: Config, arguments: &Arguments) -> Result<(),
     let live =
         LiveConfig::follow_signals(config.clone()).map_err(Failure::io("cannot install a signal handler"))?;
     if arguments.without_metrics {
-        config.worker_metrics_listen = None;
+        config.metrics_listen = None;
     }
     let shutdown = Shutdown::on_signals(Duration::ZERO, config.shutdown_limit())
         .map_err(Failure::io("cannot install signal handlers"))?;

@@ -37,11 +37,11 @@ def main() -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.chmod(0o755)
-        api, worker, node, prometheus = (free_port() for _ in range(4))
+        api, node, prometheus = (free_port() for _ in range(3))
+        worker = api + 1
         settings = {
             "AKHAR_DATA_DIR": str(folder / "data"),
             "AKHAR_METRICS_LISTEN": f"127.0.0.1:{api}",
-            "AKHAR_WORKER_METRICS_LISTEN": f"127.0.0.1:{worker}",
         }
         service = stack.enter_context(serve(settings))
         exporter = [debian_program("prometheus-node-exporter"), f"--web.listen-address=127.0.0.1:{node}"]

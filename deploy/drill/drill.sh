@@ -56,8 +56,8 @@ max_wal_size = 64MB" >>"$folder/disk/postgres/postgresql.conf"
     for name in shop press; do "$akhar" keys create --name $name >"$folder/$name.key"; done
     "$akhar" keys create --name 'night shift' --role admin >"$folder/admin.key"
     start api "$akhar" api
-    AKHAR_WORKER_METRICS_LISTEN=127.0.0.1:9471 start worker-1 "$akhar" worker
-    AKHAR_WORKER_METRICS_LISTEN=127.0.0.1:9472 start worker-2 "$akhar" worker
+    AKHAR_METRICS_LISTEN=127.0.0.1:9471 start worker-1 "$akhar" worker
+    AKHAR_METRICS_LISTEN=127.0.0.1:9472 start worker-2 "$akhar" worker
     cat >"$folder/prometheus.yml" <<END
 global: { scrape_interval: 5s, evaluation_interval: 5s }
 rule_files: [$root/deploy/prometheus/rules.yml]
@@ -83,7 +83,7 @@ down() {
 case ${1:-} in
 up) up ;;
 api) start api "$akhar" api ;;
-worker) AKHAR_WORKER_METRICS_LISTEN=127.0.0.1:947$2 start "worker-$2" "$akhar" worker ;;
+worker) AKHAR_METRICS_LISTEN=127.0.0.1:947$2 start "worker-$2" "$akhar" worker ;;
 postgres) postgres "$2" ;;
 down) down ;;
 *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;

@@ -3,6 +3,7 @@
 
 use std::{
     fs,
+    io::ErrorKind,
     path::{Component, Path},
 };
 
@@ -112,19 +113,20 @@ struct CatalogueFile {
 }
 
 impl Catalogue {
-    /// Reads the built-in catalogue, and an operator's own one from the file `own`. The entries of `own` come
-    /// first, and replace built-in entries with the same id.
+    /// Reads the built-in catalogue, and an operator's own one, `catalogue.toml` in the folder of models, where there is one.
+    /// Its entries come first, and replace built-in entries with the same id.
     ///
     /// # Errors
     ///
-    /// When `own` cannot be read, is not valid TOML, or has an invalid entry.
-    pub fn open(own: Option<&Path>) -> Result<Self, CatalogueError> {
-        let mut entries = Vec::new();
-        if let Some(path) = own {
-            let name = path.display().to_string();
-            let io = |source| CatalogueError::Io { path: name.clone(), source };
-            entries = parse(&name, &fs::read_to_string(path).map_err(io)?)?;
-        }
+    /// When the operator's one cannot be read, is not valid TOML, or has an invalid entry.
+    pub fn open(models_dir: &Path) -> Result<Self, CatalogueError> {
+        let path = models_dir.join("catalogue.toml");
+        let name = path.display().to_string();
+        let mut entries = match fs::read_to_string(path) {
+            Ok(own) => parse(&name, &own)?,
+            Err(source) if source.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(source) => return Err(CatalogueError::Io { path: name, source }),
+        };
         for entry in parse("models/catalogue.toml", BUILT_IN)? {
             if entries.iter().all(|own: &Entry| own.id != entry.id) {
                 entries.push(entry);
@@ -264,7 +266,7 @@ mod tests {
 
     #[test]
     fn every_built_in_entry_gives_a_manifest_with_the_files_of_its_layout() {
-        let catalogue = Catalogue::open(None).unwrap();
+        let catalogue = Catalogue::open(Path::new("none")).unwrap();
         assert!(catalogue.entries().len() >= 5);
         for entry in catalogue.entries() {
             let hashes = vec!["0".repeat(64); entry.files.len()];
@@ -304,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_name_stands_for_an_entry_or_a_set() {
-        let catalogue = Catalogue::open(None).unwrap();
+        let catalogue = Catalogue::open(Path::new("none")).unwrap();
         let ids = |name| catalogue.find(name).into_iter().map(|e| e.id.as_str()).collect::<Vec<_>>();
         assert_eq!(ids("indictrans2"), ["indictrans2-en-pa", "indictrans2-pa-en"]);
         assert_eq!(ids("indictrans2-en-pa"), ["indictrans2-en-pa"]);
@@ -331,14 +333,17 @@ mod tests {
 
     #[test]
     fn the_operators_entries_come_first_and_replace_built_in_ones() {
-        let path = std::env::temp_dir().join(format!("akhar-catalogue-{}.toml", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("akhar-catalogue-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let path = folder.join("catalogue.toml");
         fs::write(&path, ENTRY.replace("'m'", "'whisper-small'")).unwrap();
-        let own = Catalogue::open(Some(&path)).unwrap();
-        let built_in = Catalogue::open(None).unwrap();
-        fs::remove_file(&path).unwrap();
+        let own = Catalogue::open(&folder).unwrap();
+        fs::write(&path, b"\xff").unwrap();
+        let error = Catalogue::open(&folder).unwrap_err().to_string();
+        fs::remove_dir_all(&folder).unwrap();
+        let built_in = Catalogue::open(&folder).unwrap();
         assert_eq!(own.entries().len(), built_in.entries().len());
         assert_eq!(own.entries()[0].repo, "o/m");
-        let error = Catalogue::open(Some(&path)).unwrap_err().to_string();
-        assert!(error.contains("akhar-catalogue"), "{error}");
+        assert!(error.contains("cannot read the catalogue") && error.contains("akhar-catalogue"), "{error}");
     }
 }

@@ -16,3 +16,6 @@ pub use settings::{Config, Device, LogFormat, ReadyNeeds};
 pub const DEFAULT_FILE: &str = "akhar.toml";
 
 const PREFIX: &str = "AKHAR_";
+
+/// The settings whose values are secret. `KEY_file` names a file that holds the value.
+const SECRETS: [&str; 4] = ["database_url", "database_listen_url", "database_read_url", "key"];

@@ -34,8 +34,6 @@ pub(crate) struct Installation {
     models_dir: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ort_dylib: Option<PathBuf>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    postgres_bin: Option<PathBuf>,
 }
 
 impl Installation {
@@ -54,7 +52,6 @@ impl Installation {
                 .map(|folder| folder.join(MODELS_DIR))
                 .find(|folder| has_manifest(folder)),
             ort_dylib: libraries.into_iter().find(|path| path.is_file()),
-            postgres_bin: None,
         }
     }
 
@@ -64,9 +61,13 @@ impl Installation {
         Self {
             models_dir: Some(packages.join(MODELS)),
             ort_dylib: Some(library.unwrap_or_else(|| packages.join(ORT_FOLDER).join(ORT_NAME))),
-            postgres_bin: Some(packages.join(POSTGRES_BIN)),
         }
     }
+}
+
+/// The folder of Postgres's programs that belongs to this program, if it was installed as a Python package.
+pub(crate) fn postgres_of_packages() -> Option<PathBuf> {
+    Some(packages(&program()?)?.join(POSTGRES_BIN))
 }
 
 /// The folders in which the files are looked for: the working folder, that of the program and the two above it, and `akhar`
@@ -199,7 +200,7 @@ mod tests {
         }
         // The folder `models` of another project.
         fs::write(base.join("working/models/lamp.obj"), "").unwrap();
-        let none = Installation { models_dir: None, ort_dylib: None, postgres_bin: None };
+        let none = Installation { models_dir: None, ort_dylib: None };
         assert_eq!(Installation::among(&folders), none);
         for manifest in ["program/models/speech.toml", "data/models/speech.toml"] {
             fs::write(base.join(manifest), "").unwrap();
@@ -207,10 +208,7 @@ mod tests {
         let library = base.join("data/.cache/onnxruntime/libonnxruntime.so");
         fs::write(&library, "").unwrap();
         let models_dir = Some(base.join("program/models"));
-        assert_eq!(
-            Installation::among(&folders),
-            Installation { models_dir, ort_dylib: Some(library), postgres_bin: None }
-        );
+        assert_eq!(Installation::among(&folders), Installation { models_dir, ort_dylib: Some(library) });
         fs::remove_dir_all(base).unwrap();
     }
 }

@@ -81,7 +81,7 @@ impl Cluster {
         let home = folder.join("postgres");
         fs::create_dir(&home).expect("a folder");
         chown(&home, Some(primary.uid()), Some(primary.gid())).expect("it belongs to the server's user");
-        let (programs, _) = PrivatePostgres::programs(programs().as_deref()).expect("Postgres's programs");
+        let (programs, _) = PrivatePostgres::programs().expect("Postgres's programs");
         let mut copy = Command::new(programs.join("pg_basebackup"));
         copy.args(["--write-recovery-conf", "--checkpoint=fast", "--username=akhar", "--host"])
             .arg(self.socket());
@@ -118,7 +118,7 @@ impl Cluster {
 
     fn start_in(folder: PathBuf) -> Self {
         let watched = watch(&folder);
-        let server = PrivatePostgres::start(&folder, programs().as_deref()).expect("a private Postgres");
+        let server = PrivatePostgres::start(&folder).expect("a private Postgres");
         Self { options: server.options(), folder, server: Mutex::new(Some(server)), _watched: watched }
     }
 
@@ -245,8 +245,7 @@ impl Cluster {
     pub async fn start_again(&self) {
         self.hold(None); // a server that ended by itself still has its lock
         let folder = self.folder.clone();
-        let started =
-            tokio::task::spawn_blocking(move || PrivatePostgres::start(&folder, programs().as_deref())).await;
+        let started = tokio::task::spawn_blocking(move || PrivatePostgres::start(&folder)).await;
         self.hold(Some(started.expect("no panic").expect("Postgres starts again")));
     }
 
@@ -276,11 +275,6 @@ fn processes_of(cluster: &Path) -> Vec<Pid> {
 pub fn url(options: &PgConnectOptions) -> String {
     use sqlx::ConnectOptions as _;
     options.to_url_lossy().to_string()
-}
-
-/// The folder of Postgres's programs. `None` for the newest installed ones.
-fn programs() -> Option<PathBuf> {
-    std::env::var_os("TESTS_POSTGRES_BIN").map(PathBuf::from)
 }
 
 fn new_folder() -> PathBuf {

@@ -58,8 +58,7 @@ impl Models {
         let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
         let environment = [
             ("AKHAR_MODELS_DIR", path("models")),
-            ("AKHAR_CATALOGUE", path("catalogue.toml")),
-            ("AKHAR_HUB", hub.url.clone()),
+            ("HF_ENDPOINT", hub.url.clone()),
             // Requests to the hub, which is on this machine, must not use a proxy.
             ("NO_PROXY", "127.0.0.1".to_owned()),
         ];
@@ -87,7 +86,7 @@ impl Models {
 
     /// Writes the operator's catalogue.
     pub fn catalogue(&self, text: &str) {
-        fs::write(self.folder.join("catalogue.toml"), text).expect("a catalogue");
+        fs::write(self.folder.join("models/catalogue.toml"), text).expect("a catalogue");
     }
 
     /// Puts files of a folder of fixtures on the hub, as `akhar/name`. Returns their part of the catalogue's entry, with the

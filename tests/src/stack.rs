@@ -112,7 +112,6 @@ impl<'a> StackBuilder<'a> {
     #[must_use]
     pub fn with_metrics(self) -> Self {
         self.set_text("AKHAR_METRICS_LISTEN", "127.0.0.1:0")
-            .set_text("AKHAR_WORKER_METRICS_LISTEN", "127.0.0.1:0")
     }
 
     /// Sets the number of workers. The default is 1.

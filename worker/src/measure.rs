@@ -14,7 +14,7 @@ use crate::delivery::ConsumerConfig;
 
 /// Starts to record, if the configuration has an address for metrics.
 pub(crate) async fn start(config: &Config) -> Result<Exporter, MetricsError> {
-    let exporter = Exporter::start(config.worker_metrics_listen, "worker", env!("CARGO_PKG_VERSION")).await?;
+    let exporter = Exporter::start(config.metrics_listen, "worker", env!("CARGO_PKG_VERSION")).await?;
     observe_statements(|Executed { statement, n_jobs, took }| {
         if n_jobs > 0 {
             metrics::STATEMENT_ITEMS.record_items([statement], n_jobs);

@@ -22,6 +22,9 @@ const OVERHEAD: usize = 64 * 1024;
 /// The most parts that a body may have, besides twice the values that its lists may have.
 const MAX_PARTS: usize = 16;
 
+/// The most bytes of a recording that is sent to the OpenAI-compatible routes, as for OpenAI's own.
+pub(crate) const MAX_AUDIO_BYTES: usize = 25 * 1024 * 1024;
+
 /// The most bytes of a file whose request fits into so much memory.
 pub(crate) const fn largest_file(n_bytes: usize) -> usize {
     n_bytes.saturating_sub(MAX_PIECE_BYTES + MAX_HEAD_BYTES)

@@ -40,6 +40,12 @@ pub(super) enum Look {
     Failed(GroupError),
 }
 
+/// The streams that one account may have, of a process that handles so many requests.
+const fn of_account(max_requests: NonZeroUsize) -> usize {
+    let streams = max_requests.get() / 100;
+    if streams > 0 { streams } else { 1 }
+}
+
 /// All streams of events of this process.
 #[derive(Debug, Clone)]
 pub(crate) struct Streams {
@@ -60,20 +66,20 @@ pub(crate) struct OpenStream {
 }
 
 impl Streams {
-    /// No streams yet. An account may have `max_streams`. They end when `draining` is cancelled.
+    /// No streams yet. They end when `draining` is cancelled.
     pub(crate) fn new(
         lookups: Lookups,
         deliveries: Deliveries,
-        max_streams: NonZeroUsize,
+        max_requests: NonZeroUsize,
         draining: CancellationToken,
     ) -> Self {
-        let open = Budget::new(usize::MAX, max_streams.get());
+        let open = Budget::new(usize::MAX, of_account(max_requests));
         Self { lookups, deliveries, open, started: Instant::now(), draining }
     }
 
     /// Changes the number of streams that an account may have. Those that are open stay.
-    pub(crate) fn set_max(&self, max_streams: NonZeroUsize) {
-        self.open.set_limits(usize::MAX, max_streams.get());
+    pub(crate) fn set_limit(&self, max_requests: NonZeroUsize) {
+        self.open.set_limits(usize::MAX, of_account(max_requests));
     }
 
     /// Opens a stream of this caller. `None` if its account has as many as it may.

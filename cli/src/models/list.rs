@@ -13,7 +13,7 @@ const NONE: &str = "-";
 
 pub(super) fn run(config: &Config) -> Result<(), Failure> {
     let registry = Registry::open(&config.models_dir)?;
-    let catalogue = Catalogue::open(config.catalogue.as_deref()).map_err(failed("list"))?;
+    let catalogue = Catalogue::open(&config.models_dir).map_err(failed("list"))?;
     let head = ["ID", "OPERATION", "LANGUAGE", "LAYOUT", "LICENCE", "SIZE", "FROM", "IN USE"];
     output::table(head, registry.all().iter().map(|model| installed(&registry, model)).collect())?;
 

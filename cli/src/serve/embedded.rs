@@ -32,8 +32,7 @@ impl Embedded {
     pub(crate) fn start(config: &Config, speech_copies: NonZeroUsize) -> Result<Self, Failure> {
         let temporary = config.database_url.is_none().then(TemporaryDataDir::create).transpose()?;
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let mut config =
-            Config { listen, metrics_listen: None, worker_metrics_listen: None, ..config.clone() };
+        let mut config = Config { listen, metrics_listen: None, ..config.clone() };
         if let Some(temporary) = &temporary {
             temporary.path().clone_into(&mut config.data_dir);
         }

@@ -109,7 +109,7 @@ async fn serve(
     let worker = tokio::spawn(worker::supervise(
         (url, database.pool.clone()),
         serve_options.worker_environment,
-        config.worker_metrics_listen.is_some(),
+        config.metrics_listen,
         live.clone(),
         finish_worker.clone(),
         shutdown.clone(),

@@ -1,7 +1,7 @@
 //! The worker of `akhar serve`. It is a child process, so that a crash in a model's native code does not stop the HTTP
 //! server.
 
-use std::{process::Stdio, time::Duration};
+use std::{net::SocketAddr, process::Stdio, time::Duration};
 
 use akhar_jobs::store;
 use akhar_platform::database::Pool;
@@ -25,14 +25,15 @@ const RESTART_PAUSE: Duration = Duration::from_millis(500);
 
 /// Runs a worker until `finish`, and starts it again whenever it dies. One that hangs is killed first. A worker that dies before it was ready for the
 /// first time is not started again, because it would fail for the same reason. `environment` has variables for it, which
-/// those of this process override. `has_metrics`: it may serve metrics.
+/// those of this process override. It serves metrics at the port
+/// behind that of `metrics`, and none without one.
 ///
 /// A worker that died is removed from the list of workers in `db`. The worker reads the configuration again whenever this
 /// process has done so.
 pub(super) async fn supervise(
     (url, db): (String, Pool),
     environment: Vec<(&'static str, String)>,
-    has_metrics: bool,
+    metrics: Option<SocketAddr>,
     mut settings: LiveConfig,
     finish: CancellationToken,
     shutdown: Shutdown,
@@ -40,7 +41,7 @@ pub(super) async fn supervise(
 ) -> Result<(), Failure> {
     let mut ready = Some(ready);
     loop {
-        let mut child = spawn(&url, &environment, has_metrics)?;
+        let mut child = spawn(&url, &environment, metrics)?;
         let process = child.id();
         let mut lines = child.stdout.take().map(|out| BufReader::new(out).lines());
         let stdin = child.stdin.take(); // kept open: see `FINISH`
@@ -134,13 +135,23 @@ fn cannot_wait(error: std::io::Error) -> Failure {
 
 /// Starts a worker in its own process group. A signal to the group of this process does not reach it, so it keeps
 /// working while the HTTP server finishes its requests.
-fn spawn(url: &str, environment: &[(&'static str, String)], has_metrics: bool) -> Result<Child, Failure> {
+fn spawn(
+    url: &str,
+    environment: &[(&'static str, String)],
+    metrics: Option<SocketAddr>,
+) -> Result<Child, Failure> {
     let program = std::env::current_exe().map_err(Failure::io("cannot find the akhar program"))?;
+    // Port 0 takes a free one, for both.
+    let metrics = metrics.map(|api| {
+        let port = if api.port() == 0 { 0 } else { api.port().saturating_add(1) };
+        SocketAddr::new(api.ip(), port).to_string()
+    });
     let is_set = |name: &str| std::env::var(name).is_ok_and(|set| !set.trim().is_empty());
     Command::new(program)
         .envs(environment.iter().filter(|(name, _)| !is_set(name)).map(|(name, value)| (name, value)))
         .args(["worker", "--with-parent"])
-        .args((!has_metrics).then_some("--without-metrics"))
+        .args(metrics.is_none().then_some("--without-metrics"))
+        .envs(metrics.map(|address| ("AKHAR_METRICS_LISTEN", address)))
         .env("AKHAR_DATABASE_URL", url)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -87,7 +87,7 @@ pub(super) fn check_installation(config: &Config, settings: &Settings) -> Result
         }
     }
     if config.database_url.is_none() {
-        PrivatePostgres::programs(config.postgres_bin.as_deref())?;
+        PrivatePostgres::programs()?;
     }
     Ok(akhar_worker::speech_copies(&registry)?)
 }

@@ -26,18 +26,13 @@ taken_over! {
     ready_needs,
     max_requests,
     max_upload_bytes,
-    max_audio_bytes,
     max_fetched_bytes,
-    max_connections_per_address,
     max_waiting,
     max_stored_bytes,
-    max_streams,
     quick_wait_s,
     speech_wait_s,
-    quick_timeout_s,
     speech_timeout_s,
     retention_s,
-    dead_retention_s,
 }
 
 /// What has changed from one configuration to another.
@@ -109,17 +104,17 @@ mod tests {
         let old = Config::default();
         let new = Config {
             max_waiting: 7,
-            max_streams: NonZeroUsize::MIN,
+            max_requests: NonZeroUsize::MIN,
             log_filter: Some("debug".to_owned()),
             worker_concurrency: NonZeroUsize::MIN,
             database_url: Some("postgres://other".into()),
             ..Config::default()
         };
         let changes = Changes::between(&old, &new);
-        let taken_over = ["log_filter: unset -> debug", "max_waiting: 1000 -> 7", "max_streams: 20 -> 1"];
+        let taken_over = ["log_filter: unset -> debug", "max_requests: 2000 -> 1", "max_waiting: 1000 -> 7"];
         assert_eq!(changes.taken_over, taken_over);
         assert_eq!(changes.need_restart, ["worker_concurrency", "database_url"]);
-        assert_eq!((changes.config.max_waiting, changes.config.max_streams), (7, NonZeroUsize::MIN));
+        assert_eq!((changes.config.max_waiting, changes.config.max_requests), (7, NonZeroUsize::MIN));
         assert_eq!(changes.config.worker_concurrency, old.worker_concurrency);
         assert!(changes.config.database_url.is_none());
         assert!(Changes::between(&new, &new).taken_over.is_empty());

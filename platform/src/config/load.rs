@@ -1,6 +1,9 @@
 //! Reads the file and the environment, and checks the values.
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use figment::{
     Figment,
@@ -12,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{installation::Installation, text};
 
-use super::{DEFAULT_FILE, PREFIX, secret_file, settings::Config};
+use super::{DEFAULT_FILE, PREFIX, SECRETS, secret_file, settings::Config};
 
 /// Why the configuration cannot be used. The text names the setting, its value and what was expected.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +46,7 @@ pub enum ConfigError {
     #[error("configuration: {key} names the file {}, which {problem}", .path.display())]
     SecretFile {
         /// The name of the setting.
-        key: &'static str,
+        key: String,
         /// Its value.
         path: PathBuf,
         /// What is wrong. Contains nothing of the file.
@@ -81,8 +84,24 @@ impl Format for Toml {
 
     fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Self::Error> {
         // figment reads the file, and leaves its byte order mark.
-        toml::from_str(text.trim_start_matches('\u{feff}'))
+        let mut table: toml::Table = toml::from_str(text.trim_start_matches('\u{feff}'))?;
+        for key in SECRETS {
+            if let Some(toml::Value::String(path)) = table.remove(&format!("{key}_file"))
+                && !table.contains_key(key)
+            {
+                let secret = secret(key, path.as_ref()).map_err(serde::de::Error::custom)?;
+                table.insert(key.to_owned(), secret.expose_secret().into());
+            }
+        }
+        table.try_into()
     }
+}
+
+/// The secret in the file that `KEY_file` names.
+fn secret(key: &str, path: &Path) -> Result<SecretString, ConfigError> {
+    let error =
+        |problem| ConfigError::SecretFile { key: format!("{key}_file"), path: path.to_owned(), problem };
+    secret_file::read(path).map_err(error)
 }
 
 impl ConfigError {
@@ -115,7 +134,15 @@ impl Config {
         } else if let Some(missing) = named {
             return Err(ConfigError::NoFile(missing));
         }
-        Self::from_figment(&figment.merge(Env::prefixed(PREFIX).ignore(&["config"])))
+        let files = SECRETS.map(|key| format!("{key}_file"));
+        for (key, file) in SECRETS.iter().zip(&files) {
+            if let Some(path) = Env::var(&format!("{PREFIX}{file}").to_uppercase()) {
+                let secret = secret(key, path.as_ref())?;
+                figment = figment.merge((*key, secret.expose_secret()));
+            }
+        }
+        let ignored: Vec<&str> = files.iter().map(String::as_str).chain(["config"]).collect();
+        Self::from_figment(&figment.merge(Env::prefixed(PREFIX).ignore(&ignored)))
     }
 
     /// The environment variables that begin with `AWS_`, by which programs are told how to reach Amazon S3. An empty one
@@ -133,34 +160,13 @@ impl Config {
     }
 
     pub(super) fn from_figment(figment: &Figment) -> Result<Self, ConfigError> {
-        let mut config: Self = figment.extract().map_err(ConfigError::of)?;
-        config.read_secrets()?;
+        let config: Self = figment.extract().map_err(ConfigError::of)?;
         config.check()?;
         Ok(config)
     }
 
-    /// Reads the secrets whose files are named, and which are not set themselves.
-    fn read_secrets(&mut self) -> Result<(), ConfigError> {
-        let secrets = [
-            ("database_url_file", &self.database_url_file, &mut self.database_url),
-            ("database_listen_url_file", &self.database_listen_url_file, &mut self.database_listen_url),
-            ("database_read_url_file", &self.database_read_url_file, &mut self.database_read_url),
-            ("hub_token_file", &self.hub_token_file, &mut self.hub_token),
-            ("key_file", &self.key_file, &mut self.key),
-        ];
-        for (key, file, secret) in secrets {
-            if let (Some(path), None) = (file, &secret) {
-                let read = secret_file::read(path);
-                let error = |problem| ConfigError::SecretFile { key, path: path.clone(), problem };
-                *secret = Some(read.map_err(error)?);
-            }
-        }
-        Ok(())
-    }
-
     fn check(&self) -> Result<(), ConfigError> {
         let positive = [
-            ("quick_timeout_s", i128::from(self.quick_timeout_s)),
             ("speech_timeout_s", i128::from(self.speech_timeout_s)),
             ("max_waiting", i128::from(self.max_waiting)),
             ("quick_wait_s", i128::from(self.quick_wait_s)),
@@ -250,10 +256,8 @@ mod tests {
         );
         std::fs::remove_file(&file).unwrap();
         let error = load(&named).unwrap_err();
-        assert!(
-            error.contains("database_url_file names the file") && error.contains("cannot be read"),
-            "{error}"
-        );
+        let expected = "database_url_file names the file";
+        assert!(error.contains(expected) && error.contains("cannot be read"), "{error}");
     }
 
     #[test]

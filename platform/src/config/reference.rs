@@ -7,7 +7,7 @@ use documented::DocumentedFields as _;
 use figment::value::Value;
 
 use super::{
-    Config, DEFAULT_FILE, PREFIX,
+    Config, DEFAULT_FILE, PREFIX, SECRETS,
     changes::{TAKEN_OVER, written},
 };
 
@@ -20,12 +20,8 @@ const SECTIONS: [(&str, &str, &str); 6] = [
         "`akhar serve`, and commands that use its database, read these settings.",
     ),
     ("API", "listen", "`akhar api` and `akhar serve` read these settings."),
-    ("Worker", "worker_metrics_listen", "`akhar worker` and `akhar serve` read these settings."),
-    (
-        "Models",
-        "models_dir",
-        "Workers read these settings; `akhar models` reads the folder, the hub and the catalogue.",
-    ),
+    ("Worker", "worker_concurrency", "`akhar worker` and `akhar serve` read these settings."),
+    ("Models", "models_dir", "Workers read these settings, and `akhar models` the folder."),
     ("Client", "url", "`akhar transcribe` reads these settings."),
 ];
 
@@ -63,6 +59,7 @@ fn section(setting: &Setting) -> Option<(&'static str, &'static str)> {
 
 /// The page of the reference, in Markdown.
 pub fn markdown() -> String {
+    let secrets = SECRETS.map(|key| format!("`{PREFIX}{}_FILE`", key.to_uppercase())).join(", ");
     let mut page = format!(
         "# Configuration\n\n\
          This page lists every setting. A setting is an environment variable, such as `AKHAR_LISTEN`, or a key of the \
@@ -70,6 +67,8 @@ pub fn markdown() -> String {
          listed here is an error in both places.\n\n\
          The configuration file is the one that `{PREFIX}CONFIG` names, or `{DEFAULT_FILE}` in the working folder where \
          it exists. `RUST_LOG` filters log lines, as in `RUST_LOG=info,akhar_worker=debug`.\n\n\
+         The value of a secret can be in a file, such as a mounted one, which the setting with `_FILE` behind its name names: \
+         {secrets}.\n\n\
          A running server reads the file again when it gets SIGHUP, and takes over the settings that are marked so \
          ([Change limits without a restart](../operate/deploy.md#change-limits-without-a-restart)).\n"
     );
@@ -94,12 +93,14 @@ pub fn markdown() -> String {
 
 /// The text of `.env.example`.
 pub fn environment_file() -> String {
+    let secrets = SECRETS.map(|key| format!("{PREFIX}{}_FILE", key.to_uppercase())).join(", ");
     let mut file = format!(
         "# Every setting with its default. Copy the lines that you change into deploy/compose/akhar.env for docker compose, or into\n\
          # {DEFAULT_FILE} under the key: AKHAR_LISTEN is `listen` there. The environment takes precedence.\n\
          # RUST_LOG filters log lines, as in RUST_LOG=info,akhar_worker=debug.\n\n\
          # The configuration file. Unset, {DEFAULT_FILE} in the working folder is read where it exists.\n\
-         #{PREFIX}CONFIG=\n"
+         #{PREFIX}CONFIG=\n\
+         # {secrets} name files that hold the value.\n"
     );
     for setting in settings() {
         if let Some((title, _)) = section(&setting) {
@@ -142,9 +143,7 @@ mod tests {
 
     #[test]
     fn secrets_have_no_default_to_print() {
-        for setting in settings().iter().filter(|s| {
-            ["database_url", "database_listen_url", "database_read_url", "hub_token", "key"].contains(&s.key)
-        }) {
+        for setting in settings().iter().filter(|setting| SECRETS.contains(&setting.key)) {
             assert_eq!(setting.default, None);
         }
     }

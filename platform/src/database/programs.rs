@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::private_error::PrivateError;
-use crate::installation::{POSTGRES_BIN, folders};
+use crate::installation::{POSTGRES_BIN, folders, postgres_of_packages};
 
 /// The users to run Postgres as, in order of preference. An installation of Postgres has the first, any Debian the
 /// second.
@@ -15,6 +15,9 @@ const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
 
 /// The folder into which `scripts/setup.sh` unpacks a wheel of Postgres.
 const FETCHED: &str = ".cache/postgres";
+
+/// The programs that are run.
+const NEEDED: [&str; 4] = ["initdb", "postgres", "pg_ctl", "pg_isready"];
 
 /// The programs of Postgres, and the user to run them as.
 #[derive(Debug, Clone)]
@@ -32,10 +35,11 @@ pub(super) struct User {
 }
 
 impl Programs {
-    /// The programs in the folder `chosen`, or without one those of the newest installed Postgres.
-    pub(super) fn find(chosen: Option<&Path>) -> Result<Self, PrivateError> {
-        let bin = match chosen {
-            Some(folder) => existing(folder).ok_or_else(|| PrivateError::NoPrograms(folder.to_owned()))?,
+    /// The programs that came with this one as a Python package, or else those in `PATH`, or else those of
+    /// the newest installed Postgres.
+    pub(super) fn find() -> Result<Self, PrivateError> {
+        let bin = match postgres_of_packages() {
+            Some(folder) => existing(&folder).ok_or(PrivateError::NoPrograms(folder))?,
             None => installed().ok_or(PrivateError::NoServer)?,
         };
         let user = user()?;
@@ -98,12 +102,14 @@ pub(super) fn others_may_enter(folder: &Path) -> bool {
 
 fn installed() -> Option<PathBuf> {
     let fetched = folders().into_iter().map(|folder| folder.join(FETCHED).join(POSTGRES_BIN));
-    debian_folders().into_iter().chain(path_folders()).chain(fetched).find_map(|folder| existing(&folder))
+    path_folders().into_iter().chain(debian_folders()).chain(fetched).find_map(|folder| existing(&folder))
 }
 
-/// The absolute path of a folder that has Postgres's server programs.
+/// The absolute path of a folder that has Postgres's server programs, or of the one that its links lead to: a folder of `PATH` may have
+/// links to some of them.
 fn existing(folder: &Path) -> Option<PathBuf> {
-    if folder.join("initdb").is_file() { std::path::absolute(folder).ok() } else { None }
+    let folder = folder.join("initdb").canonicalize().ok()?.parent()?.to_owned();
+    NEEDED.iter().all(|program| folder.join(program).is_file()).then_some(folder)
 }
 
 /// The folders `/usr/lib/postgresql/<version>/bin`, the newest version first.
@@ -135,15 +141,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_without_programs_is_an_error_that_names_the_setting() {
-        let folder = std::env::temp_dir().join(format!("akhar-programs-{}", std::process::id()));
-        fs::create_dir(&folder).unwrap();
-        let error = Programs::find(Some(&folder)).unwrap_err();
-        assert!(matches!(&error, PrivateError::NoPrograms(named) if *named == folder), "{error}");
-        assert!(error.to_string().contains("AKHAR_POSTGRES_BIN"), "{error}");
-        fs::write(folder.join("initdb"), "").unwrap();
-        assert_eq!(Programs::find(Some(&folder)).unwrap().folder(), folder);
-        fs::remove_dir_all(folder).unwrap();
+    fn a_folder_with_links_leads_to_the_one_that_has_all_programs() {
+        let [all, links] = ["all", "links"]
+            .map(|name| std::env::temp_dir().join(format!("akhar-programs-{name}-{}", std::process::id())));
+        for folder in [&all, &links] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        std::os::unix::fs::symlink(all.join("initdb"), links.join("initdb")).unwrap();
+        for program in NEEDED {
+            assert_eq!([&all, &links].map(|folder| existing(folder)), [None, None], "{program} is missing");
+            fs::write(all.join(program), "").unwrap();
+        }
+        let found = all.canonicalize().unwrap();
+        assert_eq!([&all, &links].map(|folder| existing(folder)), [Some(found.clone()), Some(found)]);
+        for folder in [all, links] {
+            fs::remove_dir_all(folder).unwrap();
+        }
     }
 
     #[test]

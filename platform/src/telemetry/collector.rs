@@ -60,7 +60,9 @@ pub struct Collector {
 
 /// Why nothing can be exported.
 #[derive(Debug, thiserror::Error)]
-#[error("AKHAR_OTLP_ENDPOINT is {endpoint:?}, expected an address such as http://127.0.0.1:4318: {reason}")]
+#[error(
+    "OTEL_EXPORTER_OTLP_ENDPOINT is {endpoint:?}, expected an address such as http://127.0.0.1:4318: {reason}"
+)]
 pub struct CollectorError {
     endpoint: String,
     reason: String,

@@ -102,7 +102,7 @@ async fn a_head_of_a_part_that_does_not_end_is_refused() {
 
 #[tokio::test]
 async fn connections_of_one_address_are_limited() {
-    let stack = Stack::with().workers(0).set("AKHAR_MAX_CONNECTIONS_PER_ADDRESS", 2).start().await;
+    let stack = Stack::with().workers(0).set("AKHAR_MAX_CONNECTIONS", 4).start().await;
     let request = b"GET /health/live HTTP/1.1\r\nHost: akhar\r\n\r\n";
     let mut open = Vec::new();
     let mut answer = [0; 12];

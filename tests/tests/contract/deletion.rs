@@ -27,7 +27,7 @@ async fn job_of(request: reqwest::RequestBuilder) -> Uuid {
 
 /// Everything that is stored: all tables as Postgres dumps them, and all objects.
 async fn stored(stack: &Stack, store: &Store) -> Vec<u8> {
-    let (programs, _) = PrivatePostgres::programs(None).expect("the programs of Postgres");
+    let (programs, _) = PrivatePostgres::programs().expect("the programs of Postgres");
     let options = &stack.db.servers().options()[0];
     let dump = tokio::process::Command::new(programs.join("pg_dump"))
         .arg("--host")

@@ -103,7 +103,7 @@ async fn a_queued_job_can_be_cancelled_and_a_finished_one_deleted() {
 
 #[tokio::test]
 async fn a_running_job_can_be_cancelled_and_its_worker_stops() {
-    let stack = Stack::with().set("AKHAR_SPEECH_CONCURRENCY", 1).start().await;
+    let stack = Stack::start().await;
     let recording = recording("pa-water.mp3").bytes;
     let submit = |n_copies| stack.post("speech-recognition", &Form::upload(&recording.repeat(n_copies)));
     let waiting = tokio::spawn(send(submit(240)));

@@ -78,7 +78,7 @@ async fn neither_logs_nor_traces_nor_metrics_have_what_callers_send_or_get() {
         "debug,akhar=trace,akhar_api=trace,akhar_worker=trace,akhar_jobs=trace,akhar_inference=trace";
     let stack = Stack::with()
         .set_text("RUST_LOG", levels)
-        .set_text("AKHAR_OTLP_ENDPOINT", &collector.url)
+        .set_text("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url)
         .set("OTEL_BSP_SCHEDULE_DELAY", 50)
         .with_metrics()
         .start()

@@ -111,7 +111,7 @@ async fn a_collector_gets_the_metrics_that_prometheus_reads() {
     let collector = Collector::start().await;
     let stack = Stack::with()
         .with_metrics()
-        .set_text("AKHAR_OTLP_ENDPOINT", &collector.url)
+        .set_text("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url)
         .set("OTEL_METRIC_EXPORT_INTERVAL", 50)
         .set("OTEL_BSP_SCHEDULE_DELAY", 50)
         .start()
@@ -161,7 +161,7 @@ async fn a_collector_gets_the_metrics_that_prometheus_reads() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_last_values_are_sent_when_a_process_stops() {
     let collector = Collector::start().await;
-    let mut stack = Stack::with().set_text("AKHAR_OTLP_ENDPOINT", &collector.url).start().await;
+    let mut stack = Stack::with().set_text("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url).start().await;
     recognise(&stack).await;
     stack.workers[0].signal(Signal::TERM);
     stack.api.signal(Signal::TERM);
@@ -183,7 +183,7 @@ async fn the_last_values_are_sent_when_a_process_stops() {
 async fn metrics_that_no_collector_takes_are_one_line_of_the_log() {
     let mut stack = Stack::with()
         .workers(0)
-        .set_text("AKHAR_OTLP_ENDPOINT", "http://127.0.0.1:1")
+        .set_text("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
         .set_text("AKHAR_LOG_FORMAT", "json")
         .start()
         .await;
@@ -201,7 +201,7 @@ async fn metrics_that_no_collector_takes_are_one_line_of_the_log() {
 async fn metrics_are_not_sent_if_the_standard_variable_says_so() {
     let collector = Collector::start().await;
     let mut stack = Stack::with()
-        .set_text("AKHAR_OTLP_ENDPOINT", &collector.url)
+        .set_text("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url)
         .set_text("OTEL_METRICS_EXPORTER", "none")
         .start()
         .await;

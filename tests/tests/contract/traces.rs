@@ -21,7 +21,7 @@ const PARENT: &str = "00f067aa0ba902b7";
 async fn traced(collector: &Collector, n_workers: usize) -> Stack {
     Stack::with()
         .workers(n_workers)
-        .set_text("AKHAR_OTLP_ENDPOINT", &collector.url)
+        .set_text("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url)
         .set("OTEL_BSP_SCHEDULE_DELAY", 50)
         .set_text("AKHAR_WEBHOOK_ALLOW", "127.0.0.0/8")
         .start()

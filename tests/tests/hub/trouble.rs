@@ -45,7 +45,7 @@ async fn a_transfer_that_breaks_off_repeatedly_is_given_up_and_its_bytes_are_kep
 async fn a_hub_that_answers_badly_makes_a_pull_fail_or_install_what_is_published() {
     let mut world = Models::new().await;
     let proxies = world.hub.behind_proxies().await;
-    world.set("AKHAR_HUB", &proxies[0].address);
+    world.set("HF_ENDPOINT", &proxies[0].address);
     // The hub says the hash of a large file only.
     let config = "path = \"config.json\"\n";
     world.catalogue(&entry().replace(config, &format!("{config}sha256 = \"{}\"\n", sha256(b"{}"))));
@@ -80,12 +80,12 @@ async fn the_error_names_a_hub_that_cannot_be_reached() {
     let free = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let nobody = format!("http://{}", free.local_addr().expect("an address"));
     drop(free);
-    world.set("AKHAR_HUB", &nobody);
+    world.set("HF_ENDPOINT", &nobody);
     let said = world.refused(&["pull", ID]).await;
-    assert!(said.contains(&nobody) && said.contains("AKHAR_HUB") && said.contains("refused"), "{said}");
-    world.set("AKHAR_HUB", "huggingface.co");
+    assert!(said.contains(&nobody) && said.contains("HF_ENDPOINT") && said.contains("refused"), "{said}");
+    world.set("HF_ENDPOINT", "huggingface.co");
     let said = world.refused(&["pull", ID]).await;
-    assert!(said.contains("AKHAR_HUB is \"huggingface.co\", expected an address"), "{said}");
+    assert!(said.contains("HF_ENDPOINT is \"huggingface.co\", expected an address"), "{said}");
 }
 
 #[tokio::test]
@@ -102,13 +102,13 @@ async fn a_gated_model_needs_a_token_which_only_the_hub_receives() {
     let mut world = Models::new().await;
     world.hub.require_token("hf_secret");
     let said = world.refused(&["pull", ID]).await;
-    for part in ["401", "Access to this model is restricted", "AKHAR_HUB_TOKEN", "/akhar/digits"] {
+    for part in ["401", "Access to this model is restricted", "HF_TOKEN", "/akhar/digits"] {
         assert!(said.contains(part), "no {part} in {said}");
     }
-    world.set("AKHAR_HUB_TOKEN", "hf_wrong");
+    world.set("HF_TOKEN", "hf_wrong");
     let said = world.refused(&["pull", ID]).await;
     assert!(said.contains("the token that is set may not read it") && !said.contains("hf_wrong"), "{said}");
-    world.set("AKHAR_HUB_TOKEN", "hf_secret");
+    world.set("HF_TOKEN", "hf_secret");
     world.done(&["pull", ID]).await;
     let (store, hub): (Vec<_>, Vec<_>) = world.hub.requests().into_iter().partition(|request| request.store);
     assert_eq!(hub.last().and_then(|request| request.authorization.as_deref()), Some("Bearer hf_secret"));

@@ -12,6 +12,12 @@ const RECORDINGS_PER_PLACE: u8 = 8;
 /// How many of those may have large uploads, for each that one account may have.
 const LARGE_RECORDINGS_PER_PLACE: u8 = 2;
 
+/// Seconds that an attempt at a picture or a text may take: a thousand times as long as most take.
+const QUICK_TIMEOUT_S: u64 = 30;
+/// The recordings that one account waits for, and the others of it, that a worker transcribes at a time for each copy of the
+/// speech models: one at the models, and one that is decoded meanwhile.
+const N_OF_ACCOUNT: usize = 2;
+
 /// The limits of one queue's consumer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConsumerConfig {
@@ -24,10 +30,9 @@ pub(crate) struct ConsumerConfig {
 impl ConsumerConfig {
     pub(crate) fn of(queue: Queue, config: &Config) -> Self {
         let (places, timeout_s) = match queue {
-            Queue::Quick => (Places::any(config.worker_concurrency.get()), config.quick_timeout_s),
+            Queue::Quick => (Places::any(config.worker_concurrency.get()), QUICK_TIMEOUT_S),
             Queue::Speech => {
-                let n_of_account = config.speech_concurrency.saturating_mul(config.speech_copies());
-                (recordings(n_of_account.get()), config.speech_timeout_s)
+                (recordings(N_OF_ACCOUNT * config.speech_copies().get()), config.speech_timeout_s)
             }
         };
         Self { places, timeout: Duration::from_secs(timeout_s) }

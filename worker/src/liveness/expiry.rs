@@ -28,7 +28,8 @@ pub(crate) async fn expire(
 
 async fn expire_at(db: &Pool, now: DateTime<Utc>, live: &LiveConfig) -> Result<(), sqlx::Error> {
     let config = live.now();
-    let [ended, dead] = [config.retention_s, config.dead_retention_s].map(Duration::from_secs);
+    let ended = Duration::from_secs(config.retention_s);
+    let dead = ended.saturating_mul(7);
     let clock = store::clock(db, now).await?;
     let n = store::expire(db, &clock, ended, dead).await?;
     if n > 0 {

@@ -41,17 +41,17 @@ impl PullError {
 /// Why a request to the hub failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum HubError {
-    #[error("AKHAR_HUB is {0:?}, expected an address such as https://huggingface.co")]
+    #[error("HF_ENDPOINT is {0:?}, expected an address such as https://huggingface.co")]
     Address(String),
     #[error("cannot set up TLS: {0}")]
     Tls(String),
-    #[error("cannot reach the hub at {origin}: {cause}; AKHAR_HUB sets the address of the hub")]
+    #[error("cannot reach the hub at {origin}: {cause}; HF_ENDPOINT sets the address of the hub")]
     Unreachable { origin: String, cause: String },
     #[error("{url}: the hub has no such file (status 404); the catalogue may be out of date")]
     NotFound { url: String },
     #[error(
         "{url}: the hub refused access ({status}){message}. The model may be restricted or may not exist. Accept its \
-         terms at {page} and set AKHAR_HUB_TOKEN to a token that may read it{token_note}"
+         terms at {page} and set HF_TOKEN to a token that may read it{token_note}"
     )]
     Refused { url: String, status: StatusCode, message: String, page: String, token_note: &'static str },
     #[error("{url}: the hub answered {status}")]

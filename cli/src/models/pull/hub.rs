@@ -37,7 +37,19 @@ pub(super) struct Answer {
 }
 
 impl Hub {
-    pub(super) fn new(address: &str, token: Option<SecretString>) -> Result<Self, HubError> {
+    /// The hub that huggingface.co's own tools would use: at `HF_ENDPOINT`, with the token `HF_TOKEN`, which is sent to no other
+    /// host.
+    pub(super) fn from_environment() -> Result<Self, HubError> {
+        // An empty one counts as not set, because a settings file may have an empty value.
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+        let address = variable("HF_ENDPOINT");
+        Self::new(
+            address.as_deref().unwrap_or("https://huggingface.co"),
+            variable("HF_TOKEN").map(SecretString::from),
+        )
+    }
+
+    fn new(address: &str, token: Option<SecretString>) -> Result<Self, HubError> {
         let base = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let base = base.ok_or_else(|| HubError::Address(address.to_owned()))?;
         let client = http_client::builder(LIMITS)
@@ -45,8 +57,6 @@ impl Hub {
             .redirect(Policy::none())
             .build()
             .map_err(|error| HubError::Tls(cause(&error)))?;
-        // An empty token counts as not set, because a settings file may have an empty value.
-        let token = token.filter(|token| !token.expose_secret().is_empty());
         Ok(Self { client, base, token })
     }
 
@@ -166,7 +176,7 @@ mod tests {
 
     #[test]
     fn the_address_of_a_file_starts_with_the_address_of_the_hub() {
-        let hub = Hub::new("https://mirror.example/models/", Some(String::new().into())).unwrap();
+        let hub = Hub::new("https://mirror.example/models/", None).unwrap();
         assert!(hub.token.is_none(), "an empty token is not set");
         let url = hub.url(["o/m", "resolve", "main", "a b/#.onnx"].into_iter().flat_map(|n| n.split('/')));
         assert_eq!(url.as_str(), "https://mirror.example/models/o/m/resolve/main/a%20b/%23.onnx");

@@ -34,7 +34,7 @@ pub(super) fn run(config: &Config, name: &str) -> Result<(), Failure> {
     let what = format!("pull {name}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Failure::Runtime)?;
-    let catalogue = Catalogue::open(config.catalogue.as_deref()).map_err(failed(&what))?;
+    let catalogue = Catalogue::open(&config.models_dir).map_err(failed(&what))?;
     let entries = catalogue.find(name);
     if entries.is_empty() {
         let ids: Vec<&str> = catalogue.entries().iter().map(|e| e.id.as_str()).collect();
@@ -53,7 +53,7 @@ async fn pull(config: &Config, entry: &Entry) -> Result<String, PullError> {
     if registry.find(id).is_some() {
         return Ok(format!("{id} is installed already; `akhar models verify {id}` checks its files"));
     }
-    let hub = Hub::new(&config.hub, config.hub_token.clone())?;
+    let hub = Hub::from_environment()?;
     // Fail before the download if the entry would produce an invalid manifest.
     entry.manifest("", &vec![String::new(); entry.files.len()])?;
 
