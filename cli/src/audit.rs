@@ -1,10 +1,11 @@
 //! `akhar audit`: lists what operators changed.
 
 use akhar_accounts::{Action, audit::AuditFilter};
+use akhar_api::admin::documents;
 use akhar_client::AdminAuditRowBody;
 use akhar_platform::config::Config;
 
-use crate::{admin::Place, failure::Failure, output};
+use crate::{connect, failure::Failure, output};
 
 /// Which changes are listed.
 #[derive(Debug, clap::Args)]
@@ -21,8 +22,6 @@ pub(crate) struct Arguments {
     /// Print one JSON array instead of a table
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    place: Place,
 }
 
 fn action(name: &str) -> Result<Action, String> {
@@ -32,10 +31,11 @@ fn action(name: &str) -> Result<Action, String> {
 
 /// Lists the changes, the newest first.
 pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Failure> {
-    let Arguments { action, actor, limit, json, place } = arguments;
+    let Arguments { action, actor, limit, json } = arguments;
     let filter = AuditFilter { action, actor, before: None };
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let rows = place.with(config, async |admin| admin.audit(filter, limit).await).await?;
+    let rows =
+        connect::with_database(config, async |db| Ok(documents::changes(db, &filter, limit.into()).await?));
+    let rows = rows.await?;
     if json { output::json(&rows) } else { table(&rows) }
 }
 

@@ -5,16 +5,20 @@ use std::{
     time::Duration,
 };
 
+use akhar_accounts::keys;
+use akhar_api::admin::documents;
 use akhar_client::{AdminAttemptBody, AdminJobBody, AdminJobGroupBody, AdminJobLifeBody};
-use akhar_jobs::{GroupName, JobId, JobState, Operation, Queue, store::Change};
-use akhar_platform::config::Config;
+use akhar_jobs::{
+    GroupName, JobId, JobState, Operation, Queue,
+    store::{self, Change, JobSearch},
+};
+use akhar_platform::{config::Config, database::Pool};
 use uuid::Uuid;
 
-use crate::{
-    admin::{Admin, Arguments, JobFilter},
-    failure::Failure,
-    output,
-};
+use crate::{actor, connect, failure::Failure, output};
+
+/// The most jobs that are read at a time.
+const PAGE: usize = 100;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -106,11 +110,26 @@ pub(crate) struct Search {
     ended_before: Option<Duration>,
 }
 
-impl From<Search> for JobFilter {
-    fn from(search: Search) -> Self {
-        let Search { state, queue, operation, account, group, request_id, error, older_than, ended_before } =
-            search;
-        Self { state, queue, operation, account, group, request_id, error, older_than, ended_before }
+impl Search {
+    async fn resolve(self, db: &Pool) -> Result<JobSearch, Failure> {
+        let Self { state, queue, operation, account, group, request_id, error, older_than, ended_before } =
+            self;
+        let account_id = match account {
+            Some(account) => Some(keys::find_account(db, &account).await?),
+            None => None,
+        };
+        Ok(JobSearch {
+            ids: None,
+            state,
+            queue,
+            operation,
+            account_id,
+            group,
+            request_id,
+            error,
+            older_than,
+            ended_before,
+        })
     }
 }
 
@@ -156,25 +175,39 @@ pub(crate) fn age(text: &str) -> Result<Duration, String> {
 }
 
 /// Runs one subcommand.
-pub(crate) async fn run(config: &Config, arguments: Arguments<Command>) -> Result<(), Failure> {
-    let Arguments { command, place } = arguments;
-    place.with(config, async |admin| execute(admin, command).await).await
+pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
+    connect::with_database(config, async |db| execute(db, command).await).await
 }
 
-async fn execute(admin: &Admin, command: Command) -> Result<(), Failure> {
+async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
     match command {
         Command::List { search, limit, json } => {
-            let jobs = admin.jobs(&search.into(), limit).await?;
+            let jobs = list(db, &search.resolve(db).await?, limit.into()).await?;
             if json { output::json(&jobs) } else { table(&jobs) }
         }
-        Command::Show { id, json } => show(admin, JobId(id), json).await,
+        Command::Show { id, json } => show(db, JobId(id), json).await,
         Command::Count { search, json } => {
-            let groups = admin.count_jobs(&search.into(), None, None).await?;
+            let groups = documents::count_jobs(db, &search.resolve(db).await?, None).await?;
             if json { output::json(&groups) } else { groups_table(&groups) }
         }
-        Command::Retry(selection) => change(admin, Change::Retry, selection).await,
-        Command::Cancel(selection) => change(admin, Change::Cancel, selection).await,
-        Command::Purge(selection) => change(admin, Change::Purge, selection).await,
+        Command::Retry(selection) => change(db, Change::Retry, selection).await,
+        Command::Cancel(selection) => change(db, Change::Cancel, selection).await,
+        Command::Purge(selection) => change(db, Change::Purge, selection).await,
+    }
+}
+
+/// At most `limit` jobs, read page by page.
+async fn list(db: &Pool, search: &JobSearch, limit: usize) -> Result<Vec<AdminJobBody>, Failure> {
+    let mut jobs = Vec::new();
+    let mut from = None;
+    loop {
+        let n_left = u16::try_from((limit - jobs.len()).min(PAGE)).unwrap_or(u16::MAX);
+        let page = store::search(db, search, from, n_left).await?;
+        jobs.extend(page.jobs.into_iter().map(documents::job));
+        from = page.next;
+        if from.is_none() || jobs.len() >= limit {
+            return Ok(jobs);
+        }
     }
 }
 
@@ -208,19 +241,18 @@ const fn wording(change: Change) -> Wording {
     }
 }
 
-async fn change(admin: &Admin, change: Change, selection: Selection) -> Result<(), Failure> {
+async fn change(db: &Pool, change: Change, selection: Selection) -> Result<(), Failure> {
     let Selection { mut ids, all, search, dry_run, yes } = selection;
     ids.sort_unstable();
     ids.dedup();
     let words = wording(change);
     let n_named = ids.len();
-    let ids: Vec<JobId> = ids.into_iter().map(JobId).collect();
-    let named = (n_named > 0).then_some(&*ids);
-    let filter = search.into();
+    let ids = (n_named > 0).then(|| ids.into_iter().map(JobId).collect());
+    let search = JobSearch { ids, ..search.resolve(db).await? };
     let limit = if n_named > 0 && !dry_run {
         n_named
     } else {
-        let groups = admin.count_jobs(&filter, named, Some(change)).await?;
+        let groups = documents::count_jobs(db, &search, Some((change, i64::MAX))).await?;
         let n: i64 = groups.iter().map(|group| group.n_jobs).sum();
         if dry_run {
             groups_table(&groups)?;
@@ -231,7 +263,7 @@ async fn change(admin: &Admin, change: Change, selection: Selection) -> Result<(
         }
         usize::try_from(n).unwrap_or(usize::MAX)
     };
-    let n_changed = admin.change_jobs(change, &filter, named, limit).await?;
+    let n_changed = store::change_jobs(db, &actor::of_command(), change, &search, limit).await?;
     output::line(format_args!("{n_changed} jobs {}", words.done))?;
     match n_named.saturating_sub(n_changed) {
         0 => Ok(()),
@@ -293,8 +325,8 @@ fn reason(job: &AdminJobBody) -> String {
     job.rejection.as_ref().or(job.last_error.as_ref()).cloned().unwrap_or_default()
 }
 
-async fn show(admin: &Admin, id: JobId, as_json: bool) -> Result<(), Failure> {
-    let life = admin.job(id).await?;
+async fn show(db: &Pool, id: JobId, as_json: bool) -> Result<(), Failure> {
+    let life = documents::job_life(db, id).await?;
     let life = life.ok_or_else(|| Failure::Command(format!("there is no job {id}")))?;
     if as_json {
         return output::json(&life);

@@ -2,15 +2,15 @@
 
 use std::{iter, time::Duration};
 
-use akhar_accounts::{Quotas, Retention, Role};
-use akhar_client::AdminKeyBody;
-use akhar_platform::config::Config;
-
-use crate::{
-    admin::{Admin, Arguments, NewKey, UrlOption},
-    failure::Failure,
-    output,
+use akhar_accounts::{
+    CallerUrl, NewAccount, Quotas, Retention, Role, UrlRules, keys,
+    webhooks::{UrlChange, WebhookChange},
 };
+use akhar_api::admin::documents;
+use akhar_client::AdminKeyBody;
+use akhar_platform::{config::Config, database::Pool};
+
+use crate::{actor, connect, failure::Failure, output};
 
 /// The longest time for which a key works that expires.
 const MAX_LIFETIME: Duration = Duration::from_secs(3650 * 24 * 60 * 60);
@@ -117,9 +117,9 @@ impl From<QuotaOptions> for Quotas {
 }
 
 /// Runs one subcommand.
-pub(crate) async fn run(config: &Config, arguments: Arguments<Command>) -> Result<(), Failure> {
-    let Arguments { command, place } = arguments;
-    place.with(config, async |admin| execute(admin, command).await).await
+pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
+    let rules = UrlRules::new(config.webhook_networks());
+    connect::with_database(config, async |db| execute(db, &rules, command).await).await
 }
 
 /// Parses how long a key works.
@@ -136,45 +136,51 @@ fn role(name: &str) -> Result<Role, String> {
     found.ok_or_else(|| "expected view, operate or admin".to_owned())
 }
 
-async fn execute(admin: &Admin, command: Command) -> Result<(), Failure> {
+async fn execute(db: &Pool, rules: &UrlRules, command: Command) -> Result<(), Failure> {
+    let actor = actor::of_command();
     match command {
         Command::Create { name, quotas, webhook, role, expires } => {
+            let webhook = webhook.map(|url| webhook_url(rules, &url)).transpose()?;
             let has_webhook = webhook.is_some();
-            let new = NewKey { name, quotas: quotas.into(), webhook, role, lifetime: expires };
-            let created = admin.create_key(new).await?;
+            let account = NewAccount { name, quotas: quotas.into(), webhook, role, lifetime: expires };
+            let (info, key) = keys::create(db, &actor, account).await?;
             if has_webhook {
                 output::note(format_args!(
                     "`akhar keys webhook {}` prints the secret that signs webhooks",
-                    created.prefix
+                    info.prefix
                 ));
             }
-            output::line(created.key)
+            output::line(key.expose())
         }
         Command::Webhook { prefix, webhook, no_webhook, rotate } => {
             let url = match webhook {
-                Some(url) => UrlOption::Replace(url),
-                None if no_webhook => UrlOption::Remove,
-                None => UrlOption::Keep,
+                Some(url) => UrlChange::Replace(webhook_url(rules, &url)?),
+                None if no_webhook => UrlChange::Remove,
+                None => UrlChange::Keep,
             };
-            output::line(admin.key_webhook(&prefix, url, rotate).await?)
+            let change = WebhookChange { url, is_rotated: rotate };
+            output::line(keys::webhook(db, &actor, &prefix, &change).await?.text())
         }
-        Command::Limit { prefix, quotas } => admin.limit_key(&prefix, quotas.into()).await,
+        Command::Limit { prefix, quotas } => Ok(keys::limit(db, &actor, &prefix, quotas.into()).await?),
         Command::Rotate { prefix, overlap } => {
-            output::line(admin.rotate_key(&prefix, overlap.unwrap_or_default()).await?.key)
+            let (_, key) = keys::rotate(db, &actor, &prefix, overlap.unwrap_or_default()).await?;
+            output::line(key.expose())
         }
         Command::Revoke { prefix } => {
-            admin.revoke_key(&prefix).await?;
-            let keys = admin.keys().await?;
-            let revoked = keys.iter().find(|key| prefix.contains(&key.prefix));
-            let name = revoked.map_or_else(String::new, |key| format!("{} ({})", key.prefix, key.name));
-            output::note(format_args!("revoked {name}"));
+            let revoked = keys::revoke(db, &actor, &prefix).await?;
+            output::note(format_args!("revoked {} ({})", revoked.prefix, revoked.name));
             Ok(())
         }
         Command::List { json } => {
-            let keys = admin.keys().await?;
+            let keys = documents::all_keys(db).await?;
             if json { output::json(&keys) } else { table(&keys) }
         }
     }
+}
+
+/// A URL that webhooks may be sent to.
+fn webhook_url(rules: &UrlRules, url: &str) -> Result<CallerUrl, Failure> {
+    rules.parse(url).map_err(|error| Failure::Command(format!("the URL of the webhook {error}")))
 }
 
 fn table(keys: &[AdminKeyBody]) -> Result<(), Failure> {

@@ -5,7 +5,6 @@
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
 mod actor;
-mod admin;
 mod api;
 mod audit;
 mod choices;
@@ -78,15 +77,20 @@ enum Command {
         reset_role: bool,
     },
     /// Create, list, limit, revoke and rotate API keys, and change the webhooks of their accounts
-    Keys(admin::Arguments<keys::Command>),
+    #[command(subcommand)]
+    Keys(keys::Command),
     /// List webhooks, and send those again that were given up
-    Webhooks(admin::Arguments<webhooks::Command>),
+    #[command(subcommand)]
+    Webhooks(webhooks::Command),
     /// List, count, show, retry, cancel and purge jobs of all accounts
-    Jobs(admin::Arguments<jobs::Command>),
+    #[command(subcommand)]
+    Jobs(jobs::Command),
     /// List, pause, drain and resume the queues
-    Queues(admin::Arguments<queues::Command>),
+    #[command(subcommand)]
+    Queues(queues::Command),
     /// List, drain and resume workers
-    Workers(admin::Arguments<workers::Command>),
+    #[command(subcommand)]
+    Workers(workers::Command),
     /// Show what happens in the queues, and the workers, until Ctrl-C
     Top(top::Arguments),
     /// List what operators changed in the last 90 days: who, what, when and from where
@@ -157,11 +161,11 @@ fn run(command: Command) -> Result<(), Failure> {
             Command::Worker(arguments) => worker::run(config, &arguments).await,
             Command::Migrate { reset_role: true } => connect::reset_role(&config).await,
             Command::Migrate { reset_role: false } => connect::migrate(&config).await,
-            Command::Keys(arguments) => keys::run(&config, arguments).await,
-            Command::Webhooks(arguments) => webhooks::run(&config, arguments).await,
-            Command::Jobs(arguments) => jobs::run(&config, arguments).await,
-            Command::Queues(arguments) => queues::run(&config, arguments).await,
-            Command::Workers(arguments) => workers::run(&config, arguments).await,
+            Command::Keys(command) => keys::run(&config, command).await,
+            Command::Webhooks(command) => webhooks::run(&config, command).await,
+            Command::Jobs(command) => jobs::run(&config, command).await,
+            Command::Queues(command) => queues::run(&config, command).await,
+            Command::Workers(command) => workers::run(&config, command).await,
             Command::Top(arguments) => top::run(&config, arguments).await,
             Command::Audit(arguments) => audit::run(&config, arguments).await,
             Command::Transcribe(arguments) => transcribe::run(&config, arguments).await,

@@ -1,14 +1,14 @@
 //! `akhar queues`: lists, pauses, drains and resumes the queues.
 
+use akhar_api::admin::documents;
 use akhar_client::AdminQueueJobsBody;
-use akhar_jobs::{Queue, store::QueueMode};
-use akhar_platform::config::Config;
-
-use crate::{
-    admin::{Admin, Arguments},
-    failure::Failure,
-    output,
+use akhar_jobs::{
+    Queue,
+    store::{self, QueueMode},
 };
+use akhar_platform::{config::Config, database::Pool};
+
+use crate::{actor, connect, failure::Failure, output};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -44,23 +44,22 @@ pub(crate) fn queue(name: &str) -> Result<Queue, String> {
 }
 
 /// Runs one subcommand.
-pub(crate) async fn run(config: &Config, arguments: Arguments<Command>) -> Result<(), Failure> {
-    let Arguments { command, place } = arguments;
-    place.with(config, async |admin| execute(admin, command).await).await
+pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
+    connect::with_database(config, async |db| execute(db, command).await).await
 }
 
-async fn execute(admin: &Admin, command: Command) -> Result<(), Failure> {
+async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
     let (queue, mode) = match command {
-        Command::List { json } => return list(admin, json).await,
+        Command::List { json } => return list(db, json).await,
         Command::Pause { queue } => (queue, QueueMode::Paused),
         Command::Drain { queue } => (queue, QueueMode::Draining),
         Command::Resume { queue } => (queue, QueueMode::Open),
     };
-    admin.set_queue(queue, mode).await
+    Ok(store::set_queue_mode(db, &actor::of_command(), queue, mode).await?)
 }
 
-async fn list(admin: &Admin, as_json: bool) -> Result<(), Failure> {
-    let all = admin.queues().await?;
+async fn list(db: &Pool, as_json: bool) -> Result<(), Failure> {
+    let all = documents::queues(db).await?;
     if as_json {
         return output::json(&all);
     }

@@ -5,20 +5,15 @@ use std::{
     time::Duration,
 };
 
+use akhar_api::admin::documents;
 use akhar_client::{AdminLoadBody, AdminQueueLoadBody};
 use akhar_jobs::store::MAX_COUNTED;
-use akhar_platform::config::Config;
+use akhar_platform::{config::Config, database::Pool};
 use chrono::Utc;
 use rustix::termios::tcgetwinsize;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::{
-    admin::{Admin, Place},
-    failure::Failure,
-    output,
-    signals::Signals,
-    workers,
-};
+use crate::{connect, failure::Failure, output, signals::Signals, workers};
 
 /// Shows a page of its own on a terminal, without a cursor.
 const ENTER: &str = "\x1b[?1049h\x1b[?25l";
@@ -29,7 +24,7 @@ const CLEAR: &str = "\x1b[H\x1b[2J";
 /// Shows what was on the terminal before.
 const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 
-/// How often to look, and where.
+/// How often to look.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The seconds from one look to the next
@@ -38,20 +33,18 @@ pub(crate) struct Arguments {
     /// Look once
     #[arg(long)]
     once: bool,
-    #[command(flatten)]
-    place: Place,
 }
 
 /// Looks until a signal.
 pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Failure> {
-    let Arguments { every, once, place } = arguments;
-    let watched = place.with(config, async |admin| {
+    let Arguments { every, once } = arguments;
+    let watched = connect::with_database(config, async |db| {
         if once {
-            return output::print(page(&admin.load().await?));
+            return output::print(page(&documents::load(db).await?));
         }
         let mut signals = Signals::new()?;
         tokio::select! {
-            watched = watch(admin, Duration::from_secs(every)) => watched,
+            watched = watch(db, Duration::from_secs(every)) => watched,
             code = signals.next() => Err(Failure::Exit(code)),
         }
     });
@@ -59,8 +52,8 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
 }
 
 /// Shows a page after each look. A look that fails is shown too, unless it is the first one.
-async fn watch(admin: &Admin, every: Duration) -> Result<(), Failure> {
-    let first = admin.load().await?;
+async fn watch(db: &Pool, every: Duration) -> Result<(), Failure> {
+    let first = documents::load(db).await?;
     let screen = Screen::enter()?;
     screen.show(&page(&first))?;
     let mut ticks = interval(every);
@@ -68,9 +61,9 @@ async fn watch(admin: &Admin, every: Duration) -> Result<(), Failure> {
     ticks.tick().await; // the first one comes at once
     loop {
         ticks.tick().await;
-        match admin.load().await {
+        match documents::load(db).await {
             Ok(load) => screen.show(&page(&load))?,
-            Err(failure) => screen.show(&format!("{}\n\n{failure}\n", title()))?,
+            Err(cause) => screen.show(&format!("{}\n\n{}\n", title(), Failure::from(cause)))?,
         }
     }
 }

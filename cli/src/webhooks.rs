@@ -1,16 +1,13 @@
 //! `akhar webhooks`: lists webhooks, and sends those again that were given up.
 
+use akhar_api::admin::documents;
 use akhar_client::AdminWebhookBody;
 use akhar_jobs::store::DeliveryState;
-use akhar_platform::config::Config;
+use akhar_platform::{config::Config, database::Pool};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::{
-    admin::{Admin, Arguments},
-    failure::Failure,
-    output,
-};
+use crate::{actor, connect, failure::Failure, output};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -39,25 +36,28 @@ pub(crate) enum Command {
 }
 
 /// Runs one subcommand.
-pub(crate) async fn run(config: &Config, arguments: Arguments<Command>) -> Result<(), Failure> {
-    let Arguments { command, place } = arguments;
-    place.with(config, async |admin| execute(admin, command).await).await
+pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
+    connect::with_database(config, async |db| execute(db, command).await).await
 }
 
-async fn execute(admin: &Admin, command: Command) -> Result<(), Failure> {
+async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
     match command {
         Command::List { dead, json, limit } => {
-            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-            let webhooks = admin.webhooks(dead.then_some(DeliveryState::Dead), limit).await?;
+            let state = dead.then_some(DeliveryState::Dead);
+            let webhooks = documents::newest_webhooks(db, state, limit.into()).await?;
             if json {
                 webhooks.iter().try_for_each(|webhook| output::line(json!(webhook)))
             } else {
                 table(&webhooks)
             }
         }
-        // The ids are none with `--dead`.
-        Command::Redeliver { ids, dead: _ } => {
-            let redelivered = admin.redeliver(&ids).await?;
+        Command::Redeliver { ids, dead } => {
+            let actor = actor::of_command();
+            let redelivered = if dead {
+                documents::redeliver_dead(db, &actor).await?
+            } else {
+                documents::redeliver(db, &actor, &ids).await?
+            };
             output::line(redelivered.n_redelivered)?;
             match redelivered.unknown.first() {
                 None => Ok(()),

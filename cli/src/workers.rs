@@ -1,13 +1,11 @@
 //! `akhar workers`: lists workers and the models that they serve, drains and resumes them.
 
+use akhar_api::admin::documents;
 use akhar_client::{AdminModelBody, AdminWorkerBody};
-use akhar_platform::config::Config;
+use akhar_jobs::store;
+use akhar_platform::{config::Config, database::Pool};
 
-use crate::{
-    admin::{Admin, Arguments},
-    failure::Failure,
-    output,
-};
+use crate::{actor, connect, failure::Failure, output};
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -36,28 +34,27 @@ pub(crate) enum Command {
 }
 
 /// Runs one subcommand.
-pub(crate) async fn run(config: &Config, arguments: Arguments<Command>) -> Result<(), Failure> {
-    let Arguments { command, place } = arguments;
-    place.with(config, async |admin| execute(admin, command).await).await
+pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
+    connect::with_database(config, async |db| execute(db, command).await).await
 }
 
-async fn execute(admin: &Admin, command: Command) -> Result<(), Failure> {
+async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
     match command {
         Command::List { json } => {
-            let workers = admin.workers().await?;
+            let workers = documents::workers(db).await?;
             if json { output::json(&workers) } else { output::print(columns(&workers)) }
         }
         Command::Models { json } => {
-            let models = admin.models().await?;
+            let models = documents::models(db).await?;
             if json { output::json(&models) } else { show(&models) }
         }
-        Command::Drain { name } => drain(admin, &name, true).await,
-        Command::Resume { name } => drain(admin, &name, false).await,
+        Command::Drain { name } => drain(db, &name, true).await,
+        Command::Resume { name } => drain(db, &name, false).await,
     }
 }
 
-async fn drain(admin: &Admin, name: &str, drain: bool) -> Result<(), Failure> {
-    if admin.drain_worker(name, drain).await? {
+async fn drain(db: &Pool, name: &str, drain: bool) -> Result<(), Failure> {
+    if store::drain_worker(db, &actor::of_command(), name, drain).await? {
         return Ok(());
     }
     Err(Failure::Command(format!("there is no worker {name}: `akhar workers list` shows all")))

@@ -335,7 +335,7 @@ impl Client {
         if self.is_asynchronous { request.header("prefer", "respond-async") } else { request }
     }
 
-    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.base));
         request.bearer_auth(self.key.expose_secret()).header(ACCEPT, "application/json")
     }
@@ -367,7 +367,7 @@ async fn transcribed(request: RequestBuilder) -> Result<Answer<Transcribed>, Cli
     })
 }
 
-pub(crate) async fn read<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, ClientError> {
+async fn read<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, ClientError> {
     json(send(request).await?).await
 }
 
@@ -377,7 +377,7 @@ async fn json<T: DeserializeOwned>(response: Response) -> Result<T, ClientError>
 
 /// Sends a request and returns a successful response. An error response without an error document becomes
 /// [`ClientError::Http`].
-pub(crate) async fn send(request: RequestBuilder) -> Result<Response, ClientError> {
+async fn send(request: RequestBuilder) -> Result<Response, ClientError> {
     let response = request.send().await?;
     let Err(error) = response.error_for_status_ref() else { return Ok(response) };
     let retry_after = response.headers().get(RETRY_AFTER).and_then(|v| v.to_str().ok()?.parse().ok());

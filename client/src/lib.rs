@@ -30,8 +30,6 @@
 //! # }
 //! ```
 
-#[cfg(feature = "http")]
-mod admin;
 mod bodies;
 #[cfg(feature = "http")]
 mod error;

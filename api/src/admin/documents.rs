@@ -14,8 +14,8 @@ use akhar_client::{
 use akhar_jobs::{
     JobId, JobState,
     store::{
-        self, AccountJobs, DeliveryState, FailedAttempt, JobGroup, JobSearch, JobSummary, ListedDelivery,
-        QueueLoad, ServedModel, WorkerRow,
+        self, AccountJobs, Change, DeliveryState, FailedAttempt, JobGroup, JobSearch, JobSummary,
+        ListedDelivery, QueueLoad, ServedModel, WorkerRow,
     },
 };
 use akhar_platform::database::Pool;
@@ -62,6 +62,11 @@ pub async fn keys(db: &Pool, before: Option<Uuid>, limit: u8) -> Result<AdminKey
     let mut found = keys::page(db, before, more(limit)).await?;
     let next = cut(&mut found, limit, |listed| listed.key.id);
     Ok(AdminKeysBody { keys: found.into_iter().map(key).collect(), next })
+}
+
+/// All keys, the oldest first.
+pub async fn all_keys(db: &Pool) -> Result<Vec<AdminKeyBody>, KeyError> {
+    Ok(keys::list(db).await?.into_iter().map(key).collect())
 }
 
 fn key(ListedKey { key, quotas, webhook }: ListedKey) -> AdminKeyBody {
@@ -141,12 +146,15 @@ pub async fn load(db: &Pool) -> Result<AdminLoadBody, sqlx::Error> {
             failed_per_minute,
         }
     });
-    let workers = store::list_workers(db).await?.into_iter().map(worker);
-    Ok(AdminLoadBody { queues: queues.collect(), workers: workers.collect() })
+    Ok(AdminLoadBody { queues: queues.collect(), workers: workers(db).await? })
 }
 
-/// A worker.
-pub fn worker(worker: WorkerRow) -> AdminWorkerBody {
+/// All workers.
+pub async fn workers(db: &Pool) -> Result<Vec<AdminWorkerBody>, sqlx::Error> {
+    Ok(store::list_workers(db).await?.into_iter().map(worker).collect())
+}
+
+fn worker(worker: WorkerRow) -> AdminWorkerBody {
     AdminWorkerBody {
         state: worker.state().name().to_owned(),
         name: worker.name,
@@ -186,6 +194,15 @@ pub async fn webhooks(
     let mut found = store::list_deliveries(db, state, before, more(limit)).await?;
     let next = cut(&mut found, limit, |delivery| delivery.id);
     Ok(AdminWebhooksBody { webhooks: found.into_iter().map(webhook).collect(), next })
+}
+
+/// At most `limit` webhooks, the newest first.
+pub async fn newest_webhooks(
+    db: &Pool,
+    state: Option<DeliveryState>,
+    limit: i64,
+) -> Result<Vec<AdminWebhookBody>, sqlx::Error> {
+    Ok(store::list_deliveries(db, state, None, limit).await?.into_iter().map(webhook).collect())
 }
 
 fn webhook(delivery: ListedDelivery) -> AdminWebhookBody {
@@ -258,8 +275,16 @@ fn attempt(failed: FailedAttempt) -> AdminAttemptBody {
     AdminAttemptBody { attempt, worker, started_at, ended_at, error }
 }
 
-/// Jobs that are counted together.
-pub fn group(group: JobGroup) -> AdminJobGroupBody {
+/// Counts the jobs of a search by account, operation and state; with a change, at most so many of those to which it is possible.
+pub async fn count_jobs(
+    db: &Pool,
+    search: &JobSearch,
+    change: Option<(Change, i64)>,
+) -> Result<Vec<AdminJobGroupBody>, sqlx::Error> {
+    Ok(store::count_jobs(db, search, change).await?.into_iter().map(group).collect())
+}
+
+fn group(group: JobGroup) -> AdminJobGroupBody {
     let JobGroup { account, operation, state, n_jobs, oldest_s } = group;
     AdminJobGroupBody { account, operation, state: state_body(state), n_jobs, oldest_s }
 }
@@ -269,6 +294,15 @@ pub async fn audit(db: &Pool, filter: &AuditFilter, limit: u8) -> Result<AdminAu
     let mut rows = audit::list(db, filter, more(limit)).await?;
     let next = cut(&mut rows, limit, |row| row.id);
     Ok(AdminAuditBody { rows: rows.into_iter().map(audit_row).collect(), next })
+}
+
+/// At most `limit` changes, the newest first.
+pub async fn changes(
+    db: &Pool,
+    filter: &AuditFilter,
+    limit: i64,
+) -> Result<Vec<AdminAuditRowBody>, sqlx::Error> {
+    Ok(audit::list(db, filter, limit).await?.into_iter().map(audit_row).collect())
 }
 
 fn audit_row(row: AuditRow) -> AdminAuditRowBody {

@@ -250,7 +250,7 @@ pub(crate) async fn count(
     let change = fields.change.map(|change| (change, i64::MAX));
     let db = app.database.lists();
     let search = conditions!(fields, None).resolve(db).await?;
-    let groups = store::count_jobs(db, &search, change).await?.into_iter().map(documents::group).collect();
+    let groups = documents::count_jobs(db, &search, change).await?;
     Ok(Json(AdminJobCountsBody { groups }).into_response())
 }
 

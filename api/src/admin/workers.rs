@@ -76,8 +76,7 @@ pub(crate) async fn list(
     uri: Uri,
 ) -> Result<Response, Problem> {
     Problem::reject_if_any(query::unexpected(&uri))?;
-    let workers = store::list_workers(&app.database.pool).await?;
-    let workers = workers.into_iter().map(documents::worker).collect();
+    let workers = documents::workers(&app.database.pool).await?;
     Ok(Json(AdminWorkersBody { workers }).into_response())
 }
 

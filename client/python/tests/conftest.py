@@ -1,7 +1,6 @@
 """The service that the tests ask: one for all, with a database of its own."""
 
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,10 +19,3 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def service(environment: dict[str, str]) -> Iterator[running_service.Service]:
     with running_service.served(running_service.program(), environment) as it:
         yield it
-
-
-@pytest.fixture(scope="session")
-def operator_key(environment: dict[str, str]) -> str:
-    """The key of an operator who may do everything, in the database of the service that runs."""
-    create = [running_service.program(), "keys", "create", "--name", "operator", "--role", "admin"]
-    return subprocess.run(create, env=environment, check=True, capture_output=True, text=True).stdout.strip()

@@ -19,7 +19,6 @@ from akhar_client import (
     SegmentEvent,
     StateEvent,
 )
-from akhar_client.admin_bodies import AdminModels
 from running_service import ROOT, Service
 
 FIXTURES = ROOT / "tests/fixtures"
@@ -136,48 +135,3 @@ def test_a_recording_can_be_named_by_its_url(akhar: Client) -> None:
         akhar.speech_recognition(url="https://10.0.0.1/call.mp3", lang="pa", keyterms=["ਮੌਸਮ", "ਬਾਜ਼ਾਰ"])
     assert refused.value.problem
     assert [(error["field"], error["code"]) for error in refused.value.problem["errors"]] == [("url", "not_allowed")]
-
-
-def test_an_operator_sees_and_changes_the_service(service: Service, operator_key: str) -> None:
-    async def served() -> AdminModels:
-        async with AsyncClient(service.url, operator_key) as akhar:
-            return await akhar.admin.models()
-
-    with Client(service.url, operator_key) as akhar:
-        admin = akhar.admin
-        worker = admin.workers()["workers"][0]["name"]
-        models = admin.models()
-        assert {(*model["workers"], model["is_mixed"]) for model in models["models"]} == {(worker, False)}
-        assert asyncio.run(served()) == models
-        admin.drain_worker(worker)
-        assert admin.load()["workers"][0]["is_draining"]
-        admin.drain_worker(worker, drain=False)
-
-        new = admin.create_key("shop", rpm=60, max_queued=7)
-        admin.limit_key(new["prefix"], rpm=30)
-        account = admin.accounts(limit=1)["accounts"][0]
-        assert [account["name"], account["n_keys"], account["rpm"], account["max_queued"]] == ["shop", 1, 30, None]
-        rotated = admin.rotate_key(new["prefix"], overlap_s=60)
-        page = admin.keys(limit=1)
-        assert page["keys"][0]["prefix"] == rotated["prefix"]
-        assert admin.keys(before=page["next"], limit=1)["keys"][0]["prefix"] == new["prefix"]
-        admin.revoke_key(rotated["prefix"])
-        assert admin.keys(limit=1)["keys"][0]["state"] == "revoked"
-
-        job = akhar.wait(akhar.submit_speech_recognition(RECORDING)["id"], timeout_s=60)
-        found = admin.jobs(state="succeeded", account="operator", older_than_s=0)["jobs"]
-        assert [one["id"] for one in found] == [job["id"]]
-        assert admin.job(job["id"])["failed_attempts"] == []
-        assert [group["n_jobs"] for group in admin.count_jobs(change="purge", account="operator")["groups"]] == [1]
-        assert admin.change_jobs("purge", ids=[job["id"]]) == {"n_changed": 1}
-
-        admin.set_queue("speech", "paused")
-        assert [queue["mode"] for queue in admin.queues()["queues"]] == ["open", "paused"]
-        admin.set_queue("speech", "open")
-        assert admin.webhooks(state="dead")["webhooks"] == []
-        assert admin.redeliver() == {"n_redelivered": 0, "unknown": []}
-        changes = admin.audit(action="queue.pause", actor="operator")["rows"]
-        assert [change["target"] for change in changes] == ["speech"]
-    with Client(service.url, service.key) as caller, pytest.raises(ProblemError) as refused:
-        caller.admin.queues()
-    assert refused.value.status == 403

@@ -1,16 +1,12 @@
 """The types and docs/openapi.json, and the client and the one for asyncio."""
 
 import json
-import re
-import subprocess
-import sys
 import tomllib
 import types
-from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import pytest
-from akhar_client import admin_bodies, bodies
+from akhar_client import bodies
 from running_service import ROOT
 
 SCHEMAS = json.loads((ROOT / "docs/openapi.json").read_text())["components"]["schemas"]
@@ -19,23 +15,16 @@ NAMES = {
     "StateData": "StateEvent",
     "HandwritingFields": "HandwritingForm",
     "SpeechFields": "SpeechForm",
-    "QuotasFields": "QuotasForm",
-    "NewKeyFields": "NewKeyForm",
-    "JobConditions": "ChangeForm",
-    "ChangeFields": "ChangeForm",
 }
 # What is not typed on purpose: fields that are arguments of their own, and members of the routes of OpenAI's API.
 LEFT_OUT = {
     ("HandwritingFields", "text"),
     ("SpeechFields", "file"),
-    ("NewKeyFields", "name"),
-    ("ChangeFields", "change"),
-    *(("JobConditions", name) for name in ["change", "ids", "all", "limit"]),
     ("Problem", "violated_policies"),
     ("Problem", "error"),
 }
 SIMPLE = {"string": str, "integer": int, "number": float, "boolean": bool, "null": type(None)}
-TYPES = {name: value for name, value in {**vars(bodies), **vars(admin_bodies)}.items() if is_typeddict(value)}
+TYPES = {name: value for name, value in vars(bodies).items() if is_typeddict(value)}
 
 
 def described(schema: dict[str, Any]) -> Any:
@@ -85,29 +74,3 @@ def test_a_type_has_the_members_of_its_schema(name: str) -> None:
 def test_the_version_is_that_of_the_service() -> None:
     package = tomllib.loads((ROOT / "client/python/pyproject.toml").read_text())["project"]
     assert package["version"] == tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
-
-
-@pytest.mark.parametrize("name", ["admin.py"])
-def test_the_client_is_the_one_for_asyncio_without_asyncio(name: str) -> None:
-    """It is the other file after these replacements, with sorted imports, and formatted."""
-    replaced = [
-        (r", for asyncio\.", "."),
-        (r" for asyncio\.", "."),
-        (r"await asyncio\.sleep", "time.sleep"),
-        (r"import asyncio\n", "import time\n"),
-        (r"\b(async|await) ", ""),
-        (r"\basync_admin\b", "admin"),
-        (r"\bAwaitable, ", ""),
-        (r"\bAwaitable\[(\w+)\]", r"\1"),
-        (r"\b(Async)(Client|Iterator|Admin)\b", r"\2"),
-        (r"\basynccontextmanager\b", "contextmanager"),
-        (r"\b(__)?a(enter|exit|close|read|iter_lines)(?=\b|__)", r"\1\2"),
-    ]
-    folder = ROOT / "client/python/src/akhar_client"
-    text = (folder / f"async_{name}").read_text()
-    for pattern, by in replaced:
-        text = re.sub(pattern, by, text)
-    for arguments in [["check", "--select", "I", "--fix", "--quiet"], ["format"]]:
-        ruff = [str(Path(sys.executable).with_name("ruff")), *arguments, "-"]
-        text = subprocess.run(ruff, input=text, capture_output=True, text=True, check=True, cwd=folder).stdout
-    assert (folder / name).read_text() == text

@@ -8,7 +8,6 @@ from typing import Self, TypeVar, Unpack, cast
 import httpx
 
 from . import steps
-from .async_admin import AsyncAdmin
 from .bodies import (
     Group,
     Groups,
@@ -43,8 +42,6 @@ class AsyncClient:
     The jobs of all operations are in the `group` and have the `labels` that are given.
 
     Every operation waits until its job has ended, however long that takes, and raises `JobError` if it has no result.
-
-    `admin` is for the key of an operator.
     """
 
     def __init__(
@@ -62,7 +59,6 @@ class AsyncClient:
         self._base = base.rstrip("/")
         self._headers = steps.headers(key, group, labels or {})
         self._retries = retries
-        self.admin = AsyncAdmin(self._document)
 
     async def __aenter__(self) -> Self:
         return self
