@@ -1,5 +1,5 @@
-// Looks at the pages of operators in a browser, on a phone and on a large screen, light and dark, in both languages. Prints
-// what is wrong with them, and what the overview showed before and after a job was submitted, as one JSON object.
+// Looks at the pages of operators in a browser, on a phone and on a large screen, light and dark. Prints what
+// is wrong with them, and what the overview showed before and after a job was submitted, as one JSON object.
 //
 // The environment has BASE, the server's address, and KEY, a key of an operator. The arguments are paths of pages.
 import type { BrowserContextOptions, Page } from "playwright-core";
@@ -10,8 +10,8 @@ const { BASE = "", KEY = "" } = process.env;
 const paths = process.argv.slice(2);
 
 const looks: BrowserContextOptions[] = [
-  { viewport: { width: 390, height: 844 }, colorScheme: "dark", locale: "pa" },
-  { viewport: { width: 1440, height: 900 }, colorScheme: "light", locale: "en" },
+  { viewport: { width: 390, height: 844 }, colorScheme: "dark" },
+  { viewport: { width: 1440, height: 900 }, colorScheme: "light" },
 ];
 
 /** Signs in with the keyboard alone. */

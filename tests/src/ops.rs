@@ -67,11 +67,6 @@ impl Operator {
         self.headers.push(("x-forwarded-for", "192.0.2.1".to_owned()));
     }
 
-    /// From now on, the browser prefers these languages.
-    pub fn prefer(&mut self, languages: &str) {
-        self.headers.push(("accept-language", languages.to_owned()));
-    }
-
     /// Gets a page.
     pub async fn get(&self, path: &str) -> Answer {
         self.send(self.client.get(format!("{}{path}", self.base))).await

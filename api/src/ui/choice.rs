@@ -1,4 +1,4 @@
-//! `GET /language/{code}`: remembers which language was chosen for all pages.
+//! `GET /language/{code}`: remembers which language was chosen for the playground and `/docs`.
 
 use axum::{
     extract::Path,

@@ -333,21 +333,6 @@ async fn operators_change_queues_workers_and_keys_on_the_operations_page() {
 }
 
 #[tokio::test]
-async fn the_operations_page_speaks_panjabi_and_english() {
-    let stack = Stack::with().workers(0).start().await;
-    let mut operator = Operator::signed_in(&stack).await;
-    assert!(operator.get("/ops").await.text().contains("<html lang=\"en\">"));
-    operator.prefer("pa-IN,en;q=0.5");
-    let page = operator.get("/ops").await.text();
-    assert!(page.contains("<html lang=\"pa\">") && page.contains("ਕੋਈ ਵਰਕਰ ਕੰਮ ਨਹੀਂ ਲੈ ਰਿਹਾ।"), "{page}");
-    let chosen = operator.get("/language/en?to=%2Fops%2Fjobs").await;
-    assert_eq!(chosen.header("location"), "/ops/jobs");
-    assert!(operator.get("/ops/jobs").await.text().contains("<html lang=\"en\">"));
-    let elsewhere = operator.get("/language/en?to=https%3A%2F%2Fevil.example").await;
-    assert_eq!(elsewhere.header("location"), "/");
-}
-
-#[tokio::test]
 async fn the_overview_offers_the_larger_model_when_most_texts_are_probably_wrong() {
     let mut stack = Stack::with().workers(0).start().await;
     let offer = "akhar models use speech-recognition indicconformer-pa --lang pa";
@@ -378,11 +363,10 @@ async fn the_overview_offers_the_larger_model_when_most_texts_are_probably_wrong
 
     ended(&stack, 2, "pa", "ਘਰ", wrong, 1).await;
     stack.restart_api().await; // it counts texts every ten minutes
-    let mut operator = Operator::signed_in(&stack).await;
+    let operator = Operator::signed_in(&stack).await;
     let event = operator.first_event("/ops/events").await;
     let said = |alert: &Value| alert.as_str().is_some_and(|alert| alert.contains(offer));
     assert!(event["alerts"].as_array().is_some_and(|alerts| alerts.iter().any(said)), "{event}");
-    operator.prefer("pa");
     let page = operator.get("/ops").await.text();
-    assert!(page.contains(offer) && page.contains("ਸ਼ਾਇਦ ਗ਼ਲਤ"), "{page}");
+    assert!(page.contains(offer), "{page}");
 }

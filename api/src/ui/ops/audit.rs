@@ -16,7 +16,6 @@ use super::{
     operator::Operator,
     search::escaped,
     state::OpsState,
-    text::Text,
 };
 use crate::ui::query::Parameters;
 
@@ -49,7 +48,6 @@ pub(super) async fn handle(
     operator: Operator,
     Parameters(query): Parameters<AuditQuery>,
 ) -> Result<Response, Failure> {
-    let text = operator.language.text();
     let actor = Some(query.actor.trim()).filter(|actor| !actor.is_empty()).map(str::to_owned);
     let filter = AuditFilter { action: Action::from_name(&query.action), actor, before: query.from };
     // One more than the page has tells whether there is a next page.
@@ -58,44 +56,44 @@ pub(super) async fn handle(
     let has_next = rows.len() > PER_PAGE;
     rows.truncate(PER_PAGE);
     let body = html! {
-        h1 { (text.sections.audit) }
-        p.hint { (text.audit.hint) }
-        (filter_form(&query, text))
-        @if rows.is_empty() { p { (text.audit.none) } } @else { (list(&rows, text)) }
-        nav.pages aria-label=(text.jobs.pages) {
-            @if query.from.is_some() { a href=(query.path(None)) { (text.jobs.first_page) } }
+        h1 { "Audit" }
+        p.hint { "What operators changed in the last 90 days: on these pages, through the API and with commands." }
+        (filter_form(&query))
+        @if rows.is_empty() { p { "No such change is recorded." } } @else { (list(&rows)) }
+        nav.pages aria-label="Pages of the list" {
+            @if query.from.is_some() { a href=(query.path(None)) { "First page" } }
             @if let Some(last) = rows.last().filter(|_| has_next) {
-                a rel="next" href=(query.path(Some(last.id))) { (text.jobs.next_page) }
+                a rel="next" href=(query.path(Some(last.id))) { "Next page" }
             }
         }
     };
-    Ok(layout::page(&operator, Section::Audit, text.sections.audit, &body))
+    Ok(layout::page(&operator, Section::Audit, "Audit", &body))
 }
 
-fn filter_form(query: &AuditQuery, text: &Text) -> Markup {
+fn filter_form(query: &AuditQuery) -> Markup {
     html! {
         form.search method="get" action="/ops/audit" role="search" {
             div {
-                label for="action" { (text.audit.action) }
+                label for="action" { "Action" }
                 select #action name="action" {
-                    option value="" { (text.audit.any_action) }
+                    option value="" { "Any" }
                     @for action in Action::ALL {
                         option value=(action.name()) selected[query.action == action.name()] { (action.name()) }
                     }
                 }
             }
             div.wide {
-                label for="actor" { (text.audit.actor) }
+                label for="actor" { "Who: a key’s name or prefix, or user@machine" }
                 input #actor type="search" name="actor" value=(query.actor) maxlength="300" spellcheck="false"
                     autocapitalize="none";
             }
-            button { (text.audit.find) }
+            button { "Find" }
         }
     }
 }
 
-fn list(rows: &[AuditRow], text: &Text) -> Markup {
-    let heads = &text.audit.heads;
+fn list(rows: &[AuditRow]) -> Markup {
+    let heads = &["Time", "Who", "Action", "On what", "Changed", "From"];
     let rows = html! {
         @for row in rows {
             (layout::row(heads, &[
@@ -104,9 +102,9 @@ fn list(rows: &[AuditRow], text: &Text) -> Markup {
                 html! { code { (row.action) } },
                 html! { span.error-text { (row.target) } },
                 html! { (number(row.n_changed)) },
-                html! { (row.address.as_deref().unwrap_or(text.audit.command)) },
+                html! { (row.address.as_deref().unwrap_or("command line")) },
             ]))
         }
     };
-    layout::table(text.audit.caption, heads, &rows)
+    layout::table("Changes, the newest first", heads, &rows)
 }

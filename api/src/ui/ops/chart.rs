@@ -5,8 +5,6 @@ use std::fmt::Write as _;
 use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
 use maud::{Markup, html};
 
-use super::text::Units;
-
 /// The minutes of a chart. Each is one unit wide.
 pub(super) const N_MINUTES: u16 = 1440;
 
@@ -138,28 +136,26 @@ fn steps(levels: impl Iterator<Item = Option<u32>>, is_area: bool) -> String {
 }
 
 /// The scale of a number of events in a minute: its top is 2, 4 or 10 times a power of 10.
-pub(super) fn rate_scale(units: &Units, most: i64) -> (i64, [String; 2]) {
+pub(super) fn rate_scale(most: i64) -> (i64, [String; 2]) {
     let tops = (0..).map_while(|power| 10_i64.checked_pow(power)).flat_map(|ten| [2, 4, 10].map(|n| n * ten));
     let top = tops.into_iter().find(|top| *top >= most).unwrap_or(most);
-    (top, [top, top / 2].map(|n| format!("{}/{}", super::format::number(n), units.minutes)))
+    (top, [top, top / 2].map(|n| format!("{}/min", super::format::number(n))))
 }
 
 /// The scale of a duration in milliseconds. Its top and half of it are whole in their units.
-pub(super) fn duration_scale(units: &Units, most_ms: i64) -> (i64, [String; 2]) {
-    const UNITS: [(i64, &[i64]); 5] = [
-        (1, &[10, 20, 40, 100, 200, 400]),
-        (1000, &[1, 2, 4, 10, 20, 40]),
-        (60_000, &[1, 2, 4, 10, 20, 40]),
-        (3_600_000, &[1, 2, 4, 8, 12]),
-        (86_400_000, &[1, 2, 4, 10, 20, 40, 100]),
+pub(super) fn duration_scale(most_ms: i64) -> (i64, [String; 2]) {
+    const UNITS: [(&str, i64, &[i64]); 5] = [
+        ("ms", 1, &[10, 20, 40, 100, 200, 400]),
+        ("s", 1000, &[1, 2, 4, 10, 20, 40]),
+        ("min", 60_000, &[1, 2, 4, 10, 20, 40]),
+        ("h", 3_600_000, &[1, 2, 4, 8, 12]),
+        ("d", 86_400_000, &[1, 2, 4, 10, 20, 40, 100]),
     ];
-    let mut tops = UNITS.into_iter().flat_map(|(unit, counts)| counts.iter().map(move |n| n * unit));
+    let mut tops = UNITS.into_iter().flat_map(|(_, unit, counts)| counts.iter().map(move |n| n * unit));
     let top = tops.find(|top| *top >= most_ms).unwrap_or(most_ms);
-    let names = ["ms", units.seconds, units.minutes, units.hours, units.days];
     let label = |ms: i64| {
-        let units = UNITS.iter().zip(names).rev();
-        let whole = units.map(|((unit, _), name)| (unit, name)).find(|(unit, _)| ms % **unit == 0);
-        whole.map(|(unit, name)| format!("{} {name}", ms / unit)).unwrap_or_default()
+        let whole = UNITS.iter().rev().find(|(_, unit, _)| ms % unit == 0);
+        whole.map(|(name, unit, _)| format!("{} {name}", ms / unit)).unwrap_or_default()
     };
     (top, [label(top), label(top / 2)])
 }
@@ -167,8 +163,6 @@ pub(super) fn duration_scale(units: &Units, most_ms: i64) -> (i64, [String; 2]) 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const UNITS: Units = Units { seconds: "s", minutes: "min", hours: "h", days: "d" };
 
     #[test]
     fn a_minute_without_a_value_is_a_gap_and_no_zero() {
@@ -192,7 +186,7 @@ mod tests {
             (3, 4, ["4/min", "2/min"]),
             (4001, 10_000, ["10,000/min", "5,000/min"]),
         ] {
-            assert_eq!(rate_scale(&UNITS, most), (top, labels.map(str::to_owned)), "{most}");
+            assert_eq!(rate_scale(most), (top, labels.map(str::to_owned)), "{most}");
         }
         for (most_ms, labels) in [
             (0, ["10 ms", "5 ms"]),
@@ -202,7 +196,7 @@ mod tests {
             (3_600_001, ["2 h", "1 h"]),
             (43_200_001, ["1 d", "12 h"]),
         ] {
-            assert_eq!(duration_scale(&UNITS, most_ms).1, labels, "{most_ms}");
+            assert_eq!(duration_scale(most_ms).1, labels, "{most_ms}");
         }
     }
 

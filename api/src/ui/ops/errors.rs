@@ -18,7 +18,6 @@ use super::{
     operator::Operator,
     search::escaped,
     state::OpsState,
-    text::Text,
 };
 use crate::ui::{query::Parameters, respond::see_other};
 
@@ -31,38 +30,37 @@ pub(super) async fn handle(
     operator: Operator,
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
-    let text = operator.language.text();
     let errors = store::errors(&state.database, MAX_ERRORS).await?;
     let body = html! {
-        (notice::show(&done, text))
-        h1 { (text.sections.errors) }
-        p.hint { (text.errors.hint) }
-        @if errors.is_empty() { p { (text.errors.none) } } @else { (list(&operator, &errors, text)) }
+        (notice::show(&done))
+        h1 { "Errors" }
+        p.hint { "The errors of the 2,000 jobs that failed last. Jobs whose input was rejected have no error." }
+        @if errors.is_empty() { p { "No job failed with an error." } } @else { (list(&operator, &errors)) }
     };
-    Ok(layout::page(&operator, Section::Errors, text.sections.errors, &body))
+    Ok(layout::page(&operator, Section::Errors, "Errors", &body))
 }
 
-fn list(operator: &Operator, errors: &[ErrorCount], text: &Text) -> Markup {
-    let heads = &text.errors.heads;
+fn list(operator: &Operator, errors: &[ErrorCount]) -> Markup {
+    let heads = &["Error", "Jobs", "Last", "Change"];
     let rows = html! {
         @for error in errors {
             (layout::row(heads, &[
                 html! { a.error-text href={ "/ops/jobs?state=failed&by=error&q=" (escaped(&error.error)) } { (error.error) } },
                 html! { (number(error.n_jobs)) },
                 time(error.last_ended_at),
-                html! { @if operator.may(Action::JobsRetry) { (retry_form(operator, error, text)) } },
+                html! { @if operator.may(Action::JobsRetry) { (retry_form(operator, error)) } },
             ]))
         }
     };
-    layout::table(text.errors.caption, heads, &rows)
+    layout::table("Failed jobs by error", heads, &rows)
 }
 
-fn retry_form(operator: &Operator, error: &ErrorCount, text: &Text) -> Markup {
+fn retry_form(operator: &Operator, error: &ErrorCount) -> Markup {
     html! {
         form method="post" action="/ops/errors" {
             (token(operator))
             input type="hidden" name="error" value=(error.error);
-            button aria-label={ (text.errors.retry_all) ": " (error.error) } { (text.errors.retry_all) }
+            button aria-label={ "Retry all of these: " (error.error) } { "Retry all of these" }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `GET /ops/events`: the numbers of the overview, once a second if they have changed, as Server-Sent Events.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use akhar_accounts::ops_sessions;
 use axum::{
@@ -56,7 +56,7 @@ pub(super) async fn handle(
                 }
                 // If the database is away, the page keeps its numbers and this looks again.
                 let Ok(overview) = state.live.overview(&state.database).await else { continue };
-                let data = document(&overview, &operator);
+                let data = document(&overview);
                 if data != sent {
                     sent.clone_from(&data);
                     let event = Event::default().event("overview").data(data);
@@ -68,10 +68,9 @@ pub(super) async fn handle(
     Ok(event_stream::respond(events))
 }
 
-fn document(overview: &Arc<Overview>, operator: &Operator) -> String {
-    let text = operator.language.text();
+fn document(overview: &Overview) -> String {
     let values: serde_json::Map<_, _> =
-        values(overview, text).into_iter().map(|(id, value)| (id, json!(value))).collect();
-    let alerts: Vec<String> = overview.alerts().iter().map(|alert| alert_text(alert, text)).collect();
+        values(overview).into_iter().map(|(id, value)| (id, json!(value))).collect();
+    let alerts: Vec<String> = overview.alerts().iter().map(alert_text).collect();
     json!({"layout": layout_of(overview), "alerts": alerts, "values": values}).to_string()
 }

@@ -1,4 +1,4 @@
-//! Why a page cannot be shown. The page that says so is in both languages, because it may come before the language is known.
+//! Why a page cannot be shown.
 
 use akhar_accounts::{ChangeError, KeyError};
 use axum::{
@@ -7,7 +7,7 @@ use axum::{
 };
 use maud::{DOCTYPE, html};
 
-use crate::ui::{assets, language::Language, respond::see_other};
+use crate::ui::{assets, respond::see_other};
 
 /// Why a request to the operations page failed.
 #[derive(Debug)]
@@ -66,14 +66,15 @@ impl IntoResponse for Failure {
         if matches!(self, Self::SignedOut) {
             return see_other("/ops/login");
         }
-        let text = |language: Language| {
-            let texts = &language.text().failures;
-            match self {
-                Self::SignedOut | Self::Form => texts.form,
-                Self::Forbidden => texts.forbidden,
-                Self::NotFound => texts.not_found,
-                Self::Database => texts.database,
+        let text = match self {
+            Self::SignedOut | Self::Form => {
+                "The form does not belong to this session, or cannot be read. Nothing was changed. Go back, reload the page and try again."
             }
+            Self::Forbidden => {
+                "Your key may not do this. Nothing was changed. An operator whose key has a higher role can do it."
+            }
+            Self::NotFound => "There is no such page, job or key. A job is deleted some time after its end.",
+            Self::Database => "The database cannot be reached, or a query failed. The log has the cause.",
         };
         let page = html! {
             (DOCTYPE)
@@ -88,9 +89,7 @@ impl IntoResponse for Failure {
                 body.alone {
                     main {
                         h1 { (self.status().as_u16()) }
-                        @for language in Language::ALL {
-                            p lang=(language.code()) { (text(language)) }
-                        }
+                        p { (text) }
                         p { a href="/ops" { "/ops" } }
                     }
                 }

@@ -3,8 +3,6 @@
 use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 
-use super::text::Units;
-
 /// A number with separators: `12,345`.
 pub(super) fn number(n: i64) -> String {
     let digits = n.unsigned_abs().to_string();
@@ -24,24 +22,24 @@ pub(super) fn counted(n: i64, max: i64) -> String {
 }
 
 /// A duration in its largest unit: `3 s`, `4 min`.
-pub(super) fn duration(units: &Units, seconds: f64) -> String {
+pub(super) fn duration(seconds: f64) -> String {
     let seconds = seconds.max(0.0);
     let (n, unit) = match seconds {
-        s if s < 60.0 => (s, units.seconds),
-        s if s < 3600.0 => (s / 60.0, units.minutes),
-        s if s < 86_400.0 => (s / 3600.0, units.hours),
-        s => (s / 86_400.0, units.days),
+        s if s < 60.0 => (s, "s"),
+        s if s < 3600.0 => (s / 60.0, "min"),
+        s if s < 86_400.0 => (s / 3600.0, "h"),
+        s => (s / 86_400.0, "d"),
     };
     let n = if n < 10.0 && seconds >= 60.0 { format!("{n:.1}") } else { format!("{n:.0}") };
     format!("{n} {unit}")
 }
 
 /// A duration, with milliseconds if it is short.
-pub(super) fn exact_duration(units: &Units, seconds: f64) -> String {
+pub(super) fn exact_duration(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => format!("{:.0} ms", s.max(0.0) * 1e3),
-        s if s < 60.0 => format!("{s:.1} {}", units.seconds),
-        s => duration(units, s),
+        s if s < 60.0 => format!("{s:.1} s"),
+        s => duration(s),
     }
 }
 
@@ -84,7 +82,6 @@ mod tests {
 
     #[test]
     fn durations_have_one_unit() {
-        let units = Units { seconds: "s", minutes: "min", hours: "h", days: "d" };
         for (seconds, text) in [
             (0.0, "0 s"),
             (59.4, "59 s"),
@@ -93,12 +90,9 @@ mod tests {
             (7200.0, "2.0 h"),
             (864_000.0, "10 d"),
         ] {
-            assert_eq!(duration(&units, seconds), text);
+            assert_eq!(duration(seconds), text);
         }
-        assert_eq!(
-            (exact_duration(&units, 0.0071), exact_duration(&units, 2.0)),
-            ("7 ms".to_owned(), "2.0 s".to_owned())
-        );
+        assert_eq!((exact_duration(0.0071), exact_duration(2.0)), ("7 ms".to_owned(), "2.0 s".to_owned()));
         assert_eq!((rate(0.0), rate(0.5), rate(700.2)), ("0".to_owned(), "0.5".to_owned(), "700".to_owned()));
     }
 }

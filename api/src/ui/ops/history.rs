@@ -10,7 +10,6 @@ use super::{
     chart::{Chart, N_MINUTES, Series, Style, duration_scale, rate_scale},
     format::{exact_duration, number},
     layout,
-    text::Text,
 };
 
 /// The last day of one queue.
@@ -23,22 +22,21 @@ struct Day<'a> {
 }
 
 /// The part of the overview about the day before `at`.
-pub(super) fn section(recorded: &[QueueMinute], at: DateTime<Utc>, text: &Text) -> Markup {
-    let words = &text.history;
+pub(super) fn section(recorded: &[QueueMinute], at: DateTime<Utc>) -> Markup {
     let minute = TimeDelta::minutes(1);
     // The minute before `at` may not be recorded yet.
     let begun = at.duration_trunc(minute).unwrap_or(at) - minute;
     let until = recorded.last().map_or(begun, |last| begun.max(last.minute + minute));
     html! {
-        h2 { (words.title) }
-        @if recorded.is_empty() { p { (words.none) } } @else {
+        h2 { "The last day" }
+        @if recorded.is_empty() { p { "No minute was recorded yet. The first is about a minute after the start." } } @else {
             ul.legend {
-                @for (class, word) in [("started", words.started), ("ended", words.ended), ("failed", words.failed),
-                    ("waited", words.longest_wait), ("missing", words.missing)] {
+                @for (class, word) in [("started", "started"), ("ended", "ended"), ("failed", "failed"),
+                    ("waited", "longest wait"), ("missing", "not recorded")] {
                     li { span.key.(class) aria-hidden="true" {} " " (word) }
                 }
             }
-            @for queue in Queue::ALL { (Day::of(queue.name(), recorded, until).show(text)) }
+            @for queue in Queue::ALL { (Day::of(queue.name(), recorded, until).show()) }
         }
     }
 }
@@ -56,15 +54,14 @@ impl<'a> Day<'a> {
         Self { queue, minutes, until }
     }
 
-    fn show(&self, text: &Text) -> Markup {
-        let words = &text.history;
+    fn show(&self) -> Markup {
         let (rates, wait) =
-            (format!("{}: {}", self.queue, words.rates), format!("{}: {}", self.queue, words.wait));
+            (format!("{}: jobs a minute", self.queue), format!("{}: longest wait", self.queue));
         html! {
             div.charts {
-                figure { figcaption aria-hidden="true" { (rates) } (self.rates(&rates, text)) }
-                figure { figcaption aria-hidden="true" { (wait) } (self.wait(&wait, text)) }
-                details { summary { (self.queue) ": " (words.table) } (self.table(text)) }
+                figure { figcaption aria-hidden="true" { (rates) } (self.rates(&rates)) }
+                figure { figcaption aria-hidden="true" { (wait) } (self.wait(&wait)) }
+                details { summary { (self.queue) ": as a table" } (self.table()) }
             }
         }
     }
@@ -73,8 +70,7 @@ impl<'a> Day<'a> {
         Series { class, style, values: self.minutes.iter().map(|minute| minute.map(&of)).collect() }
     }
 
-    fn rates(&self, title: &str, text: &Text) -> Markup {
-        let words = &text.history;
+    fn rates(&self, title: &str) -> Markup {
         let series = [
             self.series("ended", Style::Area, |minute| minute.n_ended.into()),
             self.series("failed", Style::Area, |minute| minute.n_failed.into()),
@@ -82,15 +78,11 @@ impl<'a> Day<'a> {
         ];
         let [ended, failed, started] = [0, 1, 2].map(|nth: usize| most(&series[nth]));
         let description = format!(
-            "{}: {} {}, {} {}, {} {}. {}",
-            words.most,
-            words.started,
+            "Most in a minute: started {}, ended {}, failed {}. {}",
             number(started),
-            words.ended,
             number(ended),
-            words.failed,
             number(failed),
-            self.missing(text)
+            self.missing()
         );
         Chart {
             id: &format!("{}-rates", self.queue),
@@ -98,34 +90,33 @@ impl<'a> Day<'a> {
             description: &description,
             series: &series,
             until: self.until,
-            scale: rate_scale(&text.units, started.max(ended)),
+            scale: rate_scale(started.max(ended)),
         }
         .draw()
     }
 
-    fn wait(&self, title: &str, text: &Text) -> Markup {
+    fn wait(&self, title: &str) -> Markup {
         let series = [self.series("waited", Style::Area, |minute| minute.oldest_wait_ms)];
         let longest = most(&series[0]);
-        let description =
-            format!("{}: {}. {}", text.history.longest_wait, milliseconds(text, longest), self.missing(text));
+        let description = format!("longest wait: {}. {}", milliseconds(longest), self.missing());
         Chart {
             id: &format!("{}-wait", self.queue),
             title,
             description: &description,
             series: &series,
             until: self.until,
-            scale: duration_scale(&text.units, longest),
+            scale: duration_scale(longest),
         }
         .draw()
     }
 
-    fn missing(&self, text: &Text) -> String {
+    fn missing(&self) -> String {
         let n = self.minutes.iter().filter(|minute| minute.is_none()).count();
-        format!("{}: {n} {}.", text.history.missing, text.units.minutes)
+        format!("not recorded: {n} min.")
     }
 
-    fn table(&self, text: &Text) -> Markup {
-        let words = &text.history;
+    fn table(&self) -> Markup {
+        let heads = ["Hour", "Started", "Ended", "Failed", "Longest wait", "Recordings", "Minutes recorded"];
         let mut hours: BTreeMap<DateTime<Utc>, Vec<&QueueMinute>> = BTreeMap::new();
         for minute in self.minutes.iter().flatten() {
             let hour = minute.minute.duration_trunc(TimeDelta::hours(1)).unwrap_or(minute.minute);
@@ -136,18 +127,22 @@ impl<'a> Day<'a> {
                 @let sum = |of: fn(&QueueMinute) -> i32| number(minutes.iter().map(|minute| i64::from(of(minute))).sum());
                 @let longest = minutes.iter().map(|minute| minute.oldest_wait_ms).max().unwrap_or_default();
                 @let audio_s: f64 = minutes.iter().map(|minute| minute.audio_s).sum();
-                (layout::row(&words.heads, &[
+                (layout::row(&heads, &[
                     html! { time datetime=(hour.format("%FT%TZ")) { (hour.format("%F %H:%M")) } },
                     html! { (sum(|minute| minute.n_started)) },
                     html! { (sum(|minute| minute.n_ended)) },
                     html! { (sum(|minute| minute.n_failed)) },
-                    html! { (milliseconds(text, longest)) },
-                    html! { (format!("{:.1} {}", audio_s / 60.0, text.units.minutes)) },
+                    html! { (milliseconds(longest)) },
+                    html! { (format!("{:.1} min", audio_s / 60.0)) },
                     html! { (minutes.len()) },
                 ]))
             }
         };
-        layout::table(&format!("{}: {}", self.queue, words.caption), &words.heads, &rows)
+        layout::table(
+            &format!("{}: by hour, without hours that were not recorded", self.queue),
+            &heads,
+            &rows,
+        )
     }
 }
 
@@ -160,6 +155,6 @@ fn most(series: &Series) -> i64 {
     clippy::cast_precision_loss,
     reason = "a wait of more than 2^53 ms is longer than any queue has existed"
 )]
-fn milliseconds(text: &Text, ms: i64) -> String {
-    exact_duration(&text.units, ms as f64 / 1e3)
+fn milliseconds(ms: i64) -> String {
+    exact_duration(ms as f64 / 1e3)
 }

@@ -20,7 +20,6 @@ use super::{
     notice::{self, Done},
     operator::Operator,
     state::OpsState,
-    text::Text,
 };
 use crate::ui::query::Parameters;
 
@@ -31,7 +30,6 @@ pub(super) async fn handle(
     Path(id): Path<String>,
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
-    let text = operator.language.text();
     let db = &state.database;
     let id = Uuid::try_parse(&id).map(JobId).map_err(|_| Failure::NotFound)?;
     let search = JobSearch { ids: Some(vec![id]), ..JobSearch::default() };
@@ -40,57 +38,58 @@ pub(super) async fn handle(
     let is_final = job.state.is_final();
     let possible = Possible { retry: job.can_be_retried, cancel: !is_final, delete: is_final };
     let body = html! {
-        (notice::show(&done, text))
-        p { a href="/ops/jobs" { "← " (text.sections.jobs) } }
-        h1 { (text.job.title) " " code { (id) } }
-        p { (job_state(&job, text)) }
-        (facts(&job, text))
-        (failed(&attempts, text))
+        (notice::show(&done))
+        p { a href="/ops/jobs" { "← Jobs" } }
+        h1 { "Job " code { (id) } }
+        p { (job_state(&job)) }
+        (facts(&job))
+        (failed(&attempts))
         @if operator.may(Action::JobsRetry) {
             form method="post" action="/ops/jobs" {
                 (token(&operator))
                 input type="hidden" name="id" value=(id);
                 input type="hidden" name="return" value=(notice::without(&operator.path));
-                div.actions { (buttons(possible, text)) }
-                @if job.state == JobState::Failed && !job.can_be_retried { p.hint { (text.job.rejected) } }
+                div.actions { (buttons(possible)) }
+                @if job.state == JobState::Failed && !job.can_be_retried { p.hint { "This job cannot be retried: its input was rejected, or its upload is gone." } }
             }
         }
     };
-    Ok(layout::page(&operator, Section::Jobs, text.job.title, &body))
+    Ok(layout::page(&operator, Section::Jobs, "Job", &body))
 }
 
-fn facts(job: &JobSummary, text: &Text) -> Markup {
-    let t = &text.job;
-    let after =
-        |from, to| html! { (time(to)) " (+" (exact_duration(&text.units, seconds_between(from, to))) ")" };
+fn facts(job: &JobSummary) -> Markup {
+    let after = |from, to| html! { (time(to)) " (+" (exact_duration(seconds_between(from, to))) ")" };
     let optional = |fact: Option<Markup>| fact.unwrap_or_else(|| html! { "–" });
     let rows = [
-        (t.operation, html! { (job.operation) }),
-        (t.queue, html! { (job.queue) }),
-        (t.attempts, html! { (job.attempt) "/" (job.max_attempts) }),
-        (t.caller, html! { @if job.priority == 1 { (t.waits) } @else { (t.asynchronous) } }),
+        ("Operation", html! { (job.operation) }),
+        ("Queue", html! { (job.queue) }),
+        ("Attempts", html! { (job.attempt) "/" (job.max_attempts) }),
         (
-            t.account,
+            "Caller",
+            html! { @if job.priority == 1 { "waits for the response" } @else { "does not wait (asynchronous)" } },
+        ),
+        (
+            "Account",
             html! {
                 a href={ "/ops/jobs?by=account&q=" (job.account_id) } { (job.account.as_deref().unwrap_or("–")) }
             },
         ),
-        (t.request, html! { code { (job.request_id) } }),
-        (t.worker, optional(job.worker.as_ref().map(|worker| html! { code { (worker) } }))),
-        (t.accepted, time(job.created_at)),
-        (t.not_before, time(job.run_at)),
-        (t.started, optional(job.started_at.map(|at| after(job.created_at, at)))),
-        (t.ended, optional(job.ended_at.map(|at| after(job.started_at.unwrap_or(job.created_at), at)))),
-        (t.decode, optional(job.decode_us.map(|us| html! { (milliseconds(us)) }))),
-        (t.inference, optional(job.infer_us.map(|us| html! { (milliseconds(us)) }))),
-        (t.upload, optional(job.upload_bytes.map(|n| html! { (number(n)) " " (t.bytes) }))),
-        (t.last_error, optional(job.reason().map(|reason| html! { span.error-text { (reason) } }))),
+        ("Id of the request", html! { code { (job.request_id) } }),
+        ("Worker", optional(job.worker.as_ref().map(|worker| html! { code { (worker) } }))),
+        ("Accepted", time(job.created_at)),
+        ("Not claimed before", time(job.run_at)),
+        ("Last claimed", optional(job.started_at.map(|at| after(job.created_at, at)))),
+        ("Ended", optional(job.ended_at.map(|at| after(job.started_at.unwrap_or(job.created_at), at)))),
+        ("Decoding", optional(job.decode_us.map(|us| html! { (milliseconds(us)) }))),
+        ("Inference", optional(job.infer_us.map(|us| html! { (milliseconds(us)) }))),
+        ("Upload", optional(job.upload_bytes.map(|n| html! { (number(n)) " bytes" }))),
+        ("Last error", optional(job.reason().map(|reason| html! { span.error-text { (reason) } }))),
     ];
     html! { dl.facts { @for (name, value) in &rows { div { dt { (name) } dd { (value) } } } } }
 }
 
-fn failed(attempts: &[FailedAttempt], text: &Text) -> Markup {
-    let heads = &text.job.attempt_heads;
+fn failed(attempts: &[FailedAttempt]) -> Markup {
+    let heads = &["Attempt", "Claimed", "Failed", "Worker", "Error"];
     let rows = html! {
         @for attempt in attempts {
             (layout::row(heads, &[
@@ -102,5 +101,5 @@ fn failed(attempts: &[FailedAttempt], text: &Text) -> Markup {
             ]))
         }
     };
-    html! { @if !attempts.is_empty() { (layout::table(text.job.failed_attempts, heads, &rows)) } }
+    html! { @if !attempts.is_empty() { (layout::table("Failed attempts", heads, &rows)) } }
 }

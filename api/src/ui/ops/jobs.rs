@@ -19,7 +19,6 @@ use super::{
     operator::Operator,
     search::{By, SearchQuery},
     state::OpsState,
-    text::Text,
 };
 use crate::ui::{choice::is_page, query::Parameters, respond::see_other};
 
@@ -36,7 +35,6 @@ pub(super) async fn handle(
     Parameters(query): Parameters<SearchQuery>,
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
-    let text = operator.language.text();
     let db = &state.database;
     let counts = store::state_counts(db).await?;
     let page = match query.resolve(db).await? {
@@ -44,19 +42,19 @@ pub(super) async fn handle(
         None => None,
     };
     let body = html! {
-        (notice::show(&done, text))
-        h1 { (text.sections.jobs) }
-        (tabs(&query, counts, text))
-        (search_form(&query, page.is_none(), text))
+        (notice::show(&done))
+        h1 { "Jobs" }
+        (tabs(&query, counts))
+        (search_form(&query, page.is_none()))
         @match &page {
-            Some(page) => { (found(&operator, &query, page, text)) }
-            None => { p { (text.jobs.none) } }
+            Some(page) => { (found(&operator, &query, page)) }
+            None => { p { "No job was found." } }
         }
     };
-    Ok(layout::page(&operator, Section::Jobs, text.sections.jobs, &body))
+    Ok(layout::page(&operator, Section::Jobs, "Jobs", &body))
 }
 
-fn tabs(query: &SearchQuery, counts: StateCounts, text: &Text) -> Markup {
+fn tabs(query: &SearchQuery, counts: StateCounts) -> Markup {
     let count = |state| match state {
         JobState::Queued => Some(counts.queued),
         JobState::Running => Some(counts.running),
@@ -64,14 +62,14 @@ fn tabs(query: &SearchQuery, counts: StateCounts, text: &Text) -> Markup {
         JobState::Succeeded | JobState::Cancelled => None,
     };
     html! {
-        nav.tabs aria-label=(text.jobs.by_state) {
+        nav.tabs aria-label="Jobs by state" {
             ul {
-                li { a href=(query.path(None, None)) aria-current=[query.state().is_none().then_some("page")] { (text.jobs.all) } }
+                li { a href=(query.path(None, None)) aria-current=[query.state().is_none().then_some("page")] { "all" } }
                 @for state in JobState::ALL {
                     li {
                         a href=(query.path(Some(state), None))
                             aria-current=[(query.state() == Some(state)).then_some("page")] {
-                            (state_name(state, text))
+                            (state.name())
                             @if let Some(n) = count(state) { " " span.count { (counted(n, MAX_COUNTED)) } }
                         }
                     }
@@ -81,74 +79,63 @@ fn tabs(query: &SearchQuery, counts: StateCounts, text: &Text) -> Markup {
     }
 }
 
-/// The name of a state.
-pub(super) const fn state_name(state: JobState, text: &Text) -> &'static str {
-    match state {
-        JobState::Queued => text.states.queued,
-        JobState::Running => text.states.running,
-        JobState::Succeeded => text.states.succeeded,
-        JobState::Failed => text.states.failed,
-        JobState::Cancelled => text.states.cancelled,
-    }
-}
-
-fn search_form(query: &SearchQuery, is_invalid: bool, text: &Text) -> Markup {
+fn search_form(query: &SearchQuery, is_invalid: bool) -> Markup {
     let by = |by| match by {
-        By::Job => text.jobs.by_job,
-        By::Request => text.jobs.by_request,
-        By::Account => text.jobs.by_account,
-        By::Error => text.jobs.by_error,
+        By::Job => "id of the job",
+        By::Request => "id of the request",
+        By::Account => "key or account",
+        By::Error => "error",
     };
     html! {
         form.search method="get" action="/ops/jobs" role="search" {
             @if let Some(state) = query.state() { input type="hidden" name="state" value=(state.name()); }
             div {
-                label for="queue" { (text.jobs.queue) }
+                label for="queue" { "Queue" }
                 select #queue name="queue" {
-                    option value="" { (text.jobs.both_queues) }
+                    option value="" { "both" }
                     @for queue in Queue::ALL {
                         option value=(queue.name()) selected[query.queue() == Some(queue)] { (queue.name()) }
                     }
                 }
             }
             div {
-                label for="by" { (text.jobs.search_by) }
+                label for="by" { "Search by" }
                 select #by name="by" {
                     @for one in By::ALL { option value=(one.name()) selected[query.by == one] { (by(one)) } }
                 }
             }
             div.wide {
-                label for="q" { (text.jobs.search_for) }
+                label for="q" { "Text" }
                 input #q type="search" name="q" value=(query.q) maxlength="2000" spellcheck="false" autocapitalize="none"
                     aria-invalid=[is_invalid.then_some("true")] aria-describedby=[is_invalid.then_some("q-error")];
-                @if is_invalid { p.error #q-error { (text.jobs.no_such_id) } }
+                @if is_invalid { p.error #q-error { "Expected the id of a job or an account (a UUID), or the 8 characters after ak_ of a key." } }
             }
-            button { (text.jobs.find) }
+            button { "Find" }
         }
     }
 }
 
-fn found(operator: &Operator, query: &SearchQuery, page: &JobPage, text: &Text) -> Markup {
+fn found(operator: &Operator, query: &SearchQuery, page: &JobPage) -> Markup {
     let this = notice::without(&operator.path);
     html! {
-        @if page.jobs.is_empty() { p { (text.jobs.none) } }
-        @else if !operator.may(Action::JobsRetry) { (list(&page.jobs, false, text)) }
+        @if page.jobs.is_empty() { p { "No job was found." } }
+        @else if !operator.may(Action::JobsRetry) { (list(&page.jobs, false)) }
         @else {
             form method="post" action="/ops/jobs" {
                 (token(operator))
                 input type="hidden" name="return" value=(this);
-                (list(&page.jobs, true, text))
+                (list(&page.jobs, true))
                 div.actions {
-                    p { (text.jobs.with_selected) }
-                    label { input type="checkbox" name="all" value="yes"; " " (text.jobs.all_found) }
-                    (buttons(Possible { retry: true, cancel: true, delete: true }, text))
+                    p { "With the selected jobs:" }
+                    label { input type="checkbox" name="all" value="yes"; " " "All that this search finds, on every page" }
+                    (buttons(Possible { retry: true, cancel: true, delete: true }))
                 }
             }
         }
-        @if let Some(n) = page.n_read { p.hint { (text.jobs.read_limit.replace("{n}", &number(n))) } }
-        nav.pages aria-label=(text.jobs.pages) {
-            @if query.start().is_some() { a href=(query.path(query.state(), None)) { (text.jobs.first_page) } }
-            @if let Some(next) = page.next { a rel="next" href=(query.path(query.state(), Some(next))) { (text.jobs.next_page) } }
+        @if let Some(n) = page.n_read { p.hint { "The search read " (number(n)) " jobs and stopped. The next page goes on." } }
+        nav.pages aria-label="Pages of the list" {
+            @if query.start().is_some() { a href=(query.path(query.state(), None)) { "First page" } }
+            @if let Some(next) = page.next { a rel="next" href=(query.path(query.state(), Some(next))) { "Next page" } }
         }
     }
 }
@@ -165,29 +152,30 @@ pub(super) struct Possible {
 }
 
 /// The buttons that change jobs. What cannot be undone needs a second step.
-pub(super) fn buttons(possible: Possible, text: &Text) -> Markup {
+pub(super) fn buttons(possible: Possible) -> Markup {
     html! {
-        @if possible.retry { button name="action" value="retry" { (text.actions.retry) } }
-        @if possible.cancel { button name="action" value="cancel" { (text.actions.cancel) } }
+        @if possible.retry { button name="action" value="retry" { "Retry" } }
+        @if possible.cancel { button name="action" value="cancel" { "Cancel" } }
         @if possible.delete {
             details {
-                summary { (text.actions.delete) "…" }
-                p { (text.jobs.delete_warning) }
-                button.danger name="action" value="delete" { (text.actions.delete) }
+                summary { "Delete…" }
+                p { "Deletes jobs that have ended, with their results. This cannot be undone." }
+                button.danger name="action" value="delete" { "Delete" }
             }
         }
     }
 }
 
-fn list(jobs: &[JobSummary], can_be_selected: bool, text: &Text) -> Markup {
+fn list(jobs: &[JobSummary], can_be_selected: bool) -> Markup {
     let first = usize::from(!can_be_selected);
-    let heads = &text.jobs.heads[first..];
+    let heads = ["Select", "Job", "State", "Operation", "Accepted", "Attempt", "Account", "Error"];
+    let heads = &heads[first..];
     let rows = html! {
         @for job in jobs {
             @let cells = [
-                html! { input type="checkbox" name="id" value=(job.id) aria-label={ (text.jobs.select) " " (job.id) }; },
+                html! { input type="checkbox" name="id" value=(job.id) aria-label={ "Select job " (job.id) }; },
                 html! { a href={ "/ops/jobs/" (job.id) } { code { (short(job.id)) } } },
-                job_state(job, text),
+                job_state(job),
                 html! { (job.operation) },
                 time(job.created_at),
                 html! { (job.attempt) "/" (job.max_attempts) },
@@ -197,18 +185,18 @@ fn list(jobs: &[JobSummary], can_be_selected: bool, text: &Text) -> Markup {
             (layout::row(heads, &cells[first..]))
         }
     };
-    layout::table(text.jobs.caption, heads, &rows)
+    layout::table("Jobs", heads, &rows)
 }
 
 /// The state of a job.
-pub(super) fn job_state(job: &JobSummary, text: &Text) -> Markup {
+pub(super) fn job_state(job: &JobSummary) -> Markup {
     let class = match job.state {
         JobState::Succeeded => "good",
         JobState::Failed => "bad",
         JobState::Running => "busy",
         JobState::Queued | JobState::Cancelled => "plain",
     };
-    html! { span.state.(class) { (state_name(job.state, text)) } }
+    html! { span.state.(class) { (job.state.name()) } }
 }
 
 /// The beginning and the end of an id: its time, and what differs between jobs of the same time.
@@ -263,43 +251,41 @@ async fn confirm(
     search: &JobSearch,
     change: Change,
 ) -> Result<Response, Failure> {
-    let text = operator.language.text();
     let limit = i64::try_from(MAX_CHANGED).unwrap_or(i64::MAX);
     let groups = store::count_jobs(db, search, Some((change, limit))).await?;
     let n: i64 = groups.iter().map(|group| group.n_jobs).sum();
-    let [_, _, state, operation, _, _, account, _] = text.jobs.heads;
-    let heads = [text.sections.jobs, account, operation, state, text.overview.queue_heads[3]];
+    let heads = ["Jobs", "Account", "Operation", "State", "Oldest"];
     let rows = html! {
         @for group in &groups {
             (layout::row(&heads, &[
                 html! { (number(group.n_jobs)) },
                 html! { (group.account.as_deref().unwrap_or("–")) },
                 html! { (group.operation) },
-                html! { (state_name(group.state, text)) },
-                html! { (duration(&text.units, group.oldest_s)) },
+                html! { (group.state.name()) },
+                html! { (duration(group.oldest_s)) },
             ]))
         }
     };
     let label = match change {
-        Change::Retry => text.actions.retry,
-        Change::Cancel => text.actions.cancel,
-        Change::Purge => text.actions.delete,
+        Change::Retry => "Retry",
+        Change::Cancel => "Cancel",
+        Change::Purge => "Delete",
     };
     let body = html! {
-        p { a href=(back) { "← " (text.sections.jobs) } }
+        p { a href=(back) { "← Jobs" } }
         h1 { (label) ": " (number(n)) }
-        p.hint { (text.jobs.most_changed.replace("{n}", &number(limit))) }
-        @if n == 0 { p { (text.jobs.none) } } @else {
-            (layout::table(text.jobs.caption, &heads, &rows))
+        p.hint { "At most " (number(limit)) " jobs at a time, the oldest first." }
+        @if n == 0 { p { "No job was found." } } @else {
+            (layout::table("Jobs", &heads, &rows))
             form method="post" action="/ops/jobs" {
                 (token(operator))
                 input type="hidden" name="return" value=(back);
                 input type="hidden" name="all" value="yes";
                 input type="hidden" name="confirmed" value=(n);
-                @if change == Change::Purge { p { (text.jobs.delete_warning) } }
+                @if change == Change::Purge { p { "Deletes jobs that have ended, with their results. This cannot be undone." } }
                 button.danger[change != Change::Retry] name="action" value=(fields.get("action")) { (label) ": " (number(n)) }
             }
         }
     };
-    Ok(layout::page(operator, Section::Jobs, text.sections.jobs, &body))
+    Ok(layout::page(operator, Section::Jobs, "Jobs", &body))
 }

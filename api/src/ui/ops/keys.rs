@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use akhar_accounts::{Action, ListedKey, Role, keys};
+use akhar_accounts::{Action, ListedKey, keys};
 use akhar_jobs::store::{self, AccountUse};
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
@@ -17,7 +17,6 @@ use super::{
     notice::{self, Done, Kind},
     operator::Operator,
     state::OpsState,
-    text::Text,
 };
 use crate::ui::{query::Parameters, respond::see_other};
 
@@ -40,7 +39,6 @@ pub(super) async fn handle(
     Parameters(From { from }): Parameters<From>,
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
-    let text = operator.language.text();
     let db = &state.database;
     let mut keys = keys::page(db, from, PER_PAGE + 1).await?;
     let has_next = keys.len() > usize::try_from(PER_PAGE).unwrap_or(usize::MAX);
@@ -51,27 +49,31 @@ pub(super) async fn handle(
     let uses = store::use_of_accounts(db, &accounts).await?;
     let uses = uses.into_iter().map(|of| (of.account_id, of)).collect();
     let body = html! {
-        (notice::show(&done, text))
-        h1 { (text.sections.keys) }
-        p.hint { (text.keys.hint) " " code { "akhar keys create --name …" } }
-        (list(&operator, &keys, &uses, text))
-        nav.pages aria-label=(text.jobs.pages) {
-            @if from.is_some() { a href="/ops/keys" { (text.jobs.first_page) } }
+        (notice::show(&done))
+        h1 { "Keys" }
+        p.hint { "Keys are created, rotated and limited with commands, because a new key is shown only once: " code { "akhar keys create --name …" } }
+        (list(&operator, &keys, &uses))
+        nav.pages aria-label="Pages of the list" {
+            @if from.is_some() { a href="/ops/keys" { "First page" } }
             @if let Some(last) = keys.last().filter(|_| has_next) {
-                a rel="next" href={ "/ops/keys?from=" (last.key.id) } { (text.jobs.next_page) }
+                a rel="next" href={ "/ops/keys?from=" (last.key.id) } { "Next page" }
             }
         }
     };
-    Ok(layout::page(&operator, Section::Keys, text.sections.keys, &body))
+    Ok(layout::page(&operator, Section::Keys, "Keys", &body))
 }
 
-fn list(
-    operator: &Operator,
-    keys: &[ListedKey],
-    by_account: &HashMap<Uuid, AccountUse>,
-    text: &Text,
-) -> Markup {
-    let heads = &text.keys.heads;
+fn list(operator: &Operator, keys: &[ListedKey], by_account: &HashMap<Uuid, AccountUse>) -> Markup {
+    let heads = &[
+        "Key",
+        "Name",
+        "State",
+        "Jobs in an hour",
+        "Waiting / quota",
+        "Audio minutes today / quota",
+        "Requests a minute, quota",
+        "Change",
+    ];
     let rows = html! {
         @for listed in keys {
             @let key = &listed.key;
@@ -79,37 +81,29 @@ fn list(
             @let used = by_account.get(&key.account_id);
             (layout::row(heads, &[
                 html! { code { (key.prefix) } },
-                html! { (key.name) @if let Some(role) = key.role { " " span.state.busy { (role_name(role, text)) } } },
-                state(listed, text),
+                html! { (key.name) @if let Some(role) = key.role { " " span.state.busy { (role.name()) } } },
+                state(listed),
                 html! { @if let Some(used) = used { (hour(used, key.account_id)) } },
                 of_quota(used.map(waiting), quotas.max_queued),
                 of_quota(used.map(|used| format!("{:.0}", used.audio_s / 60.0)), quotas.audio_minutes_per_day),
                 html! { (quotas.requests_per_minute.map_or_else(|| "–".to_owned(), |n| number(n.into()))) },
-                html! { @if key.revoked_at.is_none() && operator.may(Action::KeyRevoke) { (revoke_form(operator, listed, text)) } },
+                html! { @if key.revoked_at.is_none() && operator.may(Action::KeyRevoke) { (revoke_form(operator, listed)) } },
             ]))
         }
     };
-    layout::table(text.keys.caption, heads, &rows)
+    layout::table("Keys, and what their accounts use", heads, &rows)
 }
 
-const fn role_name(role: Role, text: &Text) -> &'static str {
-    match role {
-        Role::View => text.roles.view,
-        Role::Operate => text.roles.operate,
-        Role::Admin => text.roles.admin,
-    }
-}
-
-fn state(listed: &ListedKey, text: &Text) -> Markup {
+fn state(listed: &ListedKey) -> Markup {
     html! {
         @match listed.key.revoked_at {
-            Some(at) => { span.state.plain { (text.keys.revoked) } " " (time(at)) }
+            Some(at) => { span.state.plain { "revoked" } " " (time(at)) }
             None if listed.key.works() => {
-                span.state.good { (text.keys.works) }
-                @if let Some(at) = listed.key.expires_at { " " (text.keys.until) " " (time(at)) }
+                span.state.good { "works" }
+                @if let Some(at) = listed.key.expires_at { " until " (time(at)) }
             }
             None => {
-                span.state.plain { (text.keys.expired) }
+                span.state.plain { "expired" }
                 @if let Some(at) = listed.key.expires_at { " " (time(at)) }
             }
         }
@@ -136,15 +130,15 @@ fn of_quota(used: Option<String>, quota: Option<i32>) -> Markup {
     }
 }
 
-fn revoke_form(operator: &Operator, listed: &ListedKey, text: &Text) -> Markup {
+fn revoke_form(operator: &Operator, listed: &ListedKey) -> Markup {
     html! {
         details {
-            summary { (text.actions.revoke) "…" }
+            summary { "Revoke…" }
             form method="post" action="/ops/keys" {
                 (token(operator))
                 input type="hidden" name="prefix" value=(listed.key.prefix);
-                p { (text.keys.revoke_warning) }
-                button.danger aria-label={ (text.actions.revoke) ": " (listed.key.name) " " (listed.key.prefix) } { (text.actions.revoke) }
+                p { "The key stops working at once, and cannot be made to work again." }
+                button.danger aria-label={ "Revoke: " (listed.key.name) " " (listed.key.prefix) } { "Revoke" }
             }
         }
     }

@@ -3,8 +3,8 @@
 use axum::response::{Html, IntoResponse as _, Response};
 use maud::{DOCTYPE, Markup, html};
 
-use super::{form::TOKEN, notice, operator::Operator, text::Text};
-use crate::ui::{assets, head, language::Language};
+use super::{form::TOKEN, operator::Operator};
+use crate::ui::{assets, head};
 
 /// A page in the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,48 +34,47 @@ impl Section {
         }
     }
 
-    const fn title(self, text: &Text) -> &'static str {
+    const fn title(self) -> &'static str {
         match self {
-            Self::Overview => text.sections.overview,
-            Self::Jobs => text.sections.jobs,
-            Self::Errors => text.sections.errors,
-            Self::Keys => text.sections.keys,
-            Self::Audit => text.sections.audit,
+            Self::Overview => "Overview",
+            Self::Jobs => "Jobs",
+            Self::Errors => "Errors",
+            Self::Keys => "Keys",
+            Self::Audit => "Audit",
         }
     }
 }
 
 /// A page.
 pub(super) fn page(operator: &Operator, section: Section, title: &str, body: &Markup) -> Response {
-    let text = operator.language.text();
     let content = html! {
-        a.skip href="#main" { (text.skip) }
+        a.skip href="#main" { "Skip to the content" }
         header {
             p.brand { span aria-hidden="true" lang="pa" { "ਅ" } " Akhar" }
-            nav aria-label=(text.navigation) {
+            nav aria-label="Pages" {
                 ul {
                     @for one in Section::ALL {
-                        li { a href=(one.path()) aria-current=[(one == section).then_some("page")] { (one.title(text)) } }
+                        li { a href=(one.path()) aria-current=[(one == section).then_some("page")] { (one.title()) } }
                     }
                 }
             }
             form.signed-in method="post" action="/ops/logout" {
                 (token(operator))
                 span { (operator.session.name) " " code { (operator.session.prefix) } }
-                button.quiet { (text.sign_out) }
+                button.quiet { "Sign out" }
             }
         }
         main #main tabindex="-1" { (body) }
-        (footer(operator.language, notice::without(&operator.path)))
+        (footer())
     };
-    respond(operator.language, title, &content)
+    respond(title, &content)
 }
 
 /// A whole document.
-pub(super) fn respond(language: Language, title: &str, content: &Markup) -> Response {
+pub(super) fn respond(title: &str, content: &Markup) -> Response {
     let page = html! {
         (DOCTYPE)
-        html lang=(language.code()) {
+        html lang="en" {
             head {
                 (head::shared())
                 title { (title) " · Akhar" }
@@ -88,34 +87,13 @@ pub(super) fn respond(language: Language, title: &str, content: &Markup) -> Resp
     Html(page.into_string()).into_response()
 }
 
-/// The foot of a page, with the switch between languages. `path` is the page to return to.
-pub(super) fn footer(language: Language, path: &str) -> Markup {
-    let text = language.text();
-    let escaped: String = path.bytes().map(escape).collect();
+/// The foot of a page.
+pub(super) fn footer() -> Markup {
     html! {
         footer {
-            p { (text.times_are_utc) }
-            nav aria-label=(text.language) {
-                ul {
-                    @for one in Language::ALL {
-                        li {
-                            a href={ "/language/" (one.code()) "?to=" (escaped) } lang=(one.code()) hreflang=(one.code())
-                                aria-current=[(one == language).then_some("true")] { (one.name()) }
-                        }
-                    }
-                }
-            }
+            p { "Times are UTC." }
             p { "Akhar " (env!("CARGO_PKG_VERSION")) }
         }
-    }
-}
-
-/// A byte of a value in a query.
-pub(super) fn escape(byte: u8) -> String {
-    if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-        char::from(byte).to_string()
-    } else {
-        format!("%{byte:02X}")
     }
 }
 

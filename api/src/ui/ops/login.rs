@@ -23,7 +23,6 @@ use super::{
 use crate::http::peer::{Peer, client, network};
 use crate::ui::{
     cookies::{cookie, set_cookie},
-    language::Language,
     respond::see_other,
 };
 
@@ -50,32 +49,30 @@ pub(super) async fn form(headers: HeaderMap) -> Response {
 }
 
 fn show(headers: &HeaderMap, refusal: Option<Refusal>) -> Response {
-    let language = Language::of(headers);
-    let text = language.text();
     let id = cookie(headers, FORM).and_then(SessionId::parse).unwrap_or_else(SessionId::random);
     let error = refusal.map(|refusal| match refusal {
-        Refusal::Key => text.login.wrong_key,
-        Refusal::Form => text.login.old_form,
-        Refusal::Attempts => text.login.too_many,
+        Refusal::Key => "This is not a working key of an operator.",
+        Refusal::Form => "The form is too old, or the browser accepts no cookies. Send it again.",
+        Refusal::Attempts => "Too many attempts. Wait a minute and try again.",
     });
     let content = html! {
         main.login {
             p.brand { span aria-hidden="true" lang="pa" { "ਅ" } " Akhar" }
-            h1 { (text.login.title) }
+            h1 { "Sign in" }
             @if let Some(error) = error { p.error #error role="alert" { (error) } }
             form method="post" action="/ops/login" {
                 input type="hidden" name=(TOKEN) value=(id.form_token());
-                label for="key" { (text.login.key) }
+                label for="key" { "Operator’s key" }
                 input #key type="password" name="key" required autocomplete="current-password" autocapitalize="none"
                     spellcheck="false" aria-describedby={ "hint" (error.map_or("", |_| " error")) }
                     aria-invalid=[error.map(|_| "true")];
-                p.hint #hint { (text.login.hint) " " code { "akhar keys create --role view --name …" } }
-                button { (text.login.sign_in) }
+                p.hint #hint { "An operator’s key is made with " code { "akhar keys create --role view --name …" } }
+                button { "Sign in" }
             }
         }
-        (layout::footer(language, "/ops/login"))
+        (layout::footer())
     };
-    let mut response = layout::respond(language, text.login.title, &content);
+    let mut response = layout::respond("Sign in", &content);
     *response.status_mut() = match refusal {
         None => StatusCode::OK,
         Some(Refusal::Key | Refusal::Form) => StatusCode::FORBIDDEN,

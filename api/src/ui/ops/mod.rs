@@ -21,7 +21,6 @@ mod operator;
 mod overview;
 mod search;
 mod state;
-mod text;
 
 use axum::{
     Router,

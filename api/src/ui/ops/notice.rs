@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::{format::number, text::Text};
+use super::format::number;
 
 /// What an action did, as it is in the query of the page that follows.
 #[derive(Debug, Default, Deserialize)]
@@ -59,23 +59,22 @@ pub(super) fn without(page: &str) -> &str {
 }
 
 /// The text about an action.
-pub(super) fn show(done: &Done, text: &Text) -> Markup {
-    let notices = &text.notices;
+pub(super) fn show(done: &Done) -> Markup {
     let Some(kind) = done.kind else { return html! {} };
+    let (n, of) = (number(done.n.into()), number(done.of.into()));
     let sentence = match kind {
-        Kind::Retried => notices.retried,
-        Kind::Cancelled => notices.cancelled,
-        Kind::Deleted => notices.deleted,
-        Kind::Queue => notices.queue,
-        Kind::Worker => notices.worker,
-        Kind::Revoked => notices.revoked,
+        Kind::Retried => format!("{n} of {of} jobs wait again."),
+        Kind::Cancelled => format!("{n} of {of} jobs were cancelled."),
+        Kind::Deleted => format!("{n} of {of} jobs were deleted."),
+        Kind::Queue => "The mode of the queue is set. Workers follow within about a second.".to_owned(),
+        Kind::Worker => "The worker follows within about a second.".to_owned(),
+        Kind::Revoked => "The key is revoked. It stops working at once.".to_owned(),
     };
-    let sentence = sentence.replace("{n}", &number(done.n.into())).replace("{of}", &number(done.of.into()));
     let is_partial = done.n < done.of;
     html! {
         p.notice.partial[is_partial] role="status" {
             (sentence)
-            @if is_partial { " " (notices.partial) }
+            @if is_partial { " The others are not in a state in which that is possible, or are gone." }
         }
     }
 }

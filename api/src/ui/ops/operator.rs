@@ -14,10 +14,7 @@ use super::{failure::Failure, state::OpsState};
 use crate::{
     http::peer::{Peer, client},
     retry::retry_transient,
-    ui::{
-        cookies::{cookie, set_cookie},
-        language::Language,
-    },
+    ui::cookies::{cookie, set_cookie},
 };
 
 /// The cookie of a session.
@@ -32,8 +29,6 @@ pub(super) struct Operator {
     pub(super) session: OpsSession,
     /// The operator as the audit trail names the one who makes a change.
     pub(super) actor: Actor,
-    /// The language of the pages.
-    pub(super) language: Language,
     /// The path of the page with its query.
     pub(super) path: String,
 }
@@ -56,7 +51,7 @@ impl FromRequestParts<OpsState> for Operator {
         let path = parts.uri.path_and_query().map_or("/ops", |path| path.as_str()).to_owned();
         let address = client(parts.extensions.get::<Peer>().copied(), &parts.headers, &state.proxies);
         let actor = Actor::of_key(session.name.clone(), session.key_id, session.role, address);
-        Ok(Self { id, session, actor, language: Language::of(&parts.headers), path })
+        Ok(Self { id, session, actor, path })
     }
 }
 

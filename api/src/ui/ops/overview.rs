@@ -20,7 +20,6 @@ use super::{
     notice::{self, Done, Kind},
     operator::Operator,
     state::OpsState,
-    text::Text,
 };
 use crate::ui::{query::Parameters, respond::see_other};
 
@@ -35,44 +34,45 @@ pub(super) async fn handle(
 ) -> Result<Response, Failure> {
     let overview = state.live.overview(&state.database).await?;
     let minutes = store::recorded_minutes(&state.database).await?;
-    let text = operator.language.text();
     let body = html! {
-        (notice::show(&done, text))
+        (notice::show(&done))
         div.title {
-            h1 { (text.sections.overview) }
-            p.live #live hidden data-layout=(layout_of(&overview)) data-lost=(text.overview.lost) data-live=(text.overview.live) {}
+            h1 { "Overview" }
+            p.live #live hidden data-layout=(layout_of(&overview)) data-lost="Not connected. The numbers are old." data-live="Live" {}
         }
-        div #alerts role="status" { (alerts(&overview, text)) }
-        section { (queues(&operator, &overview, text)) }
-        section { (workers(&operator, &overview, text)) }
-        @if !overview.models.is_empty() { section { (models(&overview, text)) } }
-        @if !overview.groups.is_empty() { section { (groups(&overview, text)) } }
-        section { (history::section(&minutes, overview.at, text)) }
-        p.hint { (text.overview.kept) " " span #kept { (kept(&overview, text)) } }
+        div #alerts role="status" { (alerts(&overview)) }
+        section { (queues(&operator, &overview)) }
+        section { (workers(&operator, &overview)) }
+        @if !overview.models.is_empty() { section { (models(&overview)) } }
+        @if !overview.groups.is_empty() { section { (groups(&overview)) } }
+        section { (history::section(&minutes, overview.at)) }
+        p.hint { "Jobs in the database: " span #kept { (kept(&overview)) } }
     };
-    Ok(layout::page(&operator, Section::Overview, text.sections.overview, &body))
+    Ok(layout::page(&operator, Section::Overview, "Overview", &body))
 }
 
-fn alerts(overview: &Overview, text: &Text) -> Markup {
+fn alerts(overview: &Overview) -> Markup {
     let alerts = overview.alerts();
     html! {
-        @if alerts.is_empty() { p.notice { (text.alerts.none) } }
-        @else { ul.alerts { @for alert in &alerts { li.notice.partial { (alert_text(alert, text)) } } } }
+        @if alerts.is_empty() { p.notice { "Everything runs." } }
+        @else { ul.alerts { @for alert in &alerts { li.notice.partial { (alert_text(alert)) } } } }
     }
 }
 
 /// The text of an alert.
-pub(super) fn alert_text(alert: &Alert, text: &Text) -> String {
-    let (sentence, name) = match alert {
-        Alert::StorageFull => (text.alerts.storage_full, ""),
-        Alert::NoWorker => (text.alerts.no_worker, ""),
-        Alert::Silent(name) => (text.alerts.silent, name.as_str()),
-        Alert::Paused(name) => (text.alerts.paused, name.as_str()),
-        Alert::Draining(name) => (text.alerts.draining, name.as_str()),
-        Alert::LongWait(name) => (text.alerts.long_wait, name.as_str()),
-        Alert::PoorTexts => (text.alerts.poor_texts, ""),
-    };
-    sentence.replace("{name}", name)
+pub(super) fn alert_text(alert: &Alert) -> String {
+    match alert {
+        Alert::StorageFull => "The disk of Postgres is full: new requests are refused.".to_owned(),
+        Alert::NoWorker => "No worker claims jobs.".to_owned(),
+        Alert::Silent(name) => format!("Worker {name} sends no heartbeat."),
+        Alert::Paused(name) => format!("Queue {name} is paused: its jobs wait."),
+        Alert::Draining(name) => format!("Queue {name} is draining: new requests are refused."),
+        Alert::LongWait(name) => format!("The oldest job of queue {name} has waited for more than a minute."),
+        Alert::PoorTexts => "Most Panjabi transcriptions of the last day are marked as probably wrong. A larger model is for \
+            conversation too: install it with “akhar models pull indicconformer-pa”, and workers load it after “akhar models \
+            use speech-recognition indicconformer-pa --lang pa”."
+            .to_owned(),
+    }
 }
 
 /// What the page shows apart from its numbers. When this changes, the script gets the whole page again.
@@ -86,20 +86,20 @@ pub(super) fn layout_of(overview: &Overview) -> String {
 }
 
 /// The numbers of the page.
-pub(super) fn values(overview: &Overview, text: &Text) -> Vec<LiveValue> {
-    let queues = overview.queues.iter().flat_map(|queue| queue_values(queue, text));
-    let workers = overview.workers.iter().flat_map(|worker| worker_values(overview, worker, text));
+pub(super) fn values(overview: &Overview) -> Vec<LiveValue> {
+    let queues = overview.queues.iter().flat_map(queue_values);
+    let workers = overview.workers.iter().flat_map(|worker| worker_values(overview, worker));
     let groups = overview.groups.iter().enumerate().flat_map(|(nth, of)| group_values(nth, &of.group));
-    queues.chain(workers).chain(groups).chain([("kept".to_owned(), kept(overview, text))]).collect()
+    queues.chain(workers).chain(groups).chain([("kept".to_owned(), kept(overview))]).collect()
 }
 
-fn kept(overview: &Overview, text: &Text) -> String {
+fn kept(overview: &Overview) -> String {
     let n = number(overview.n_kept);
-    if overview.n_kept > MAX_COUNTED { text.overview.about.replace("{n}", &n) } else { n }
+    if overview.n_kept > MAX_COUNTED { format!("about {n}") } else { n }
 }
 
-fn queue_values(queue: &QueueLoad, text: &Text) -> [LiveValue; 5] {
-    let oldest = queue.oldest_s.map_or_else(|| "–".to_owned(), |oldest_s| duration(&text.units, oldest_s));
+fn queue_values(queue: &QueueLoad) -> [LiveValue; 5] {
+    let oldest = queue.oldest_s.map_or_else(|| "–".to_owned(), duration);
     [
         ("waiting", counted(queue.n_queued, MAX_COUNTED)),
         ("oldest", oldest),
@@ -110,8 +110,8 @@ fn queue_values(queue: &QueueLoad, text: &Text) -> [LiveValue; 5] {
     .map(|(name, value)| (format!("{}-{name}", queue.queue), value))
 }
 
-fn worker_values(overview: &Overview, worker: &WorkerRow, text: &Text) -> [LiveValue; 2] {
-    let silence = duration(&text.units, overview.silence_s(worker));
+fn worker_values(overview: &Overview, worker: &WorkerRow) -> [LiveValue; 2] {
+    let silence = duration(overview.silence_s(worker));
     [("heartbeat", silence), ("jobs", number(worker.n_jobs))]
         .map(|(name, value)| (format!("{}-{name}", worker.name), value))
 }
@@ -131,36 +131,29 @@ fn live((id, value): LiveValue) -> Markup {
     html! { span.number id=(id) { (value) } }
 }
 
-fn queues(operator: &Operator, overview: &Overview, text: &Text) -> Markup {
-    let heads = &text.overview.queue_heads;
+fn queues(operator: &Operator, overview: &Overview) -> Markup {
+    let heads =
+        &["Queue", "Mode", "Waiting", "Oldest", "Running", "Ended a minute", "Failed a minute", "Change"];
     let rows = html! {
         @for queue in &overview.queues {
-            @let [waiting, oldest, running, ended, failed] = queue_values(queue, text).map(live);
+            @let [waiting, oldest, running, ended, failed] = queue_values(queue).map(live);
             (layout::row(heads, &[
                 html! { a href={ "/ops/jobs?state=queued&queue=" (queue.queue) } { (queue.queue) } },
-                mode(queue.mode, text), waiting, oldest, running, ended, failed,
-                html! { @if operator.may(Action::QueuePause) { (queue_buttons(operator, queue, text)) } },
+                mode(queue.mode), waiting, oldest, running, ended, failed,
+                html! { @if operator.may(Action::QueuePause) { (queue_buttons(operator, queue)) } },
             ]))
         }
     };
-    layout::table(text.overview.queues, heads, &rows)
+    layout::table("Queues", heads, &rows)
 }
 
-fn mode(mode: QueueMode, text: &Text) -> Markup {
-    let (class, name) = match mode {
-        QueueMode::Open => ("good", text.modes.open),
-        QueueMode::Paused => ("warn", text.modes.paused),
-        QueueMode::Draining => ("warn", text.modes.draining),
-    };
-    html! { span.state.(class) { (name) } }
+fn mode(mode: QueueMode) -> Markup {
+    let class = if mode == QueueMode::Open { "good" } else { "warn" };
+    html! { span.state.(class) { (mode.name()) } }
 }
 
-fn queue_buttons(operator: &Operator, queue: &QueueLoad, text: &Text) -> Markup {
-    let buttons = [
-        (QueueMode::Paused, text.actions.pause),
-        (QueueMode::Draining, text.actions.drain),
-        (QueueMode::Open, text.actions.resume),
-    ];
+fn queue_buttons(operator: &Operator, queue: &QueueLoad) -> Markup {
+    let buttons = [(QueueMode::Paused, "Pause"), (QueueMode::Draining, "Drain"), (QueueMode::Open, "Resume")];
     html! {
         form.buttons method="post" action="/ops/queues" {
             (token(operator))
@@ -175,35 +168,35 @@ fn queue_buttons(operator: &Operator, queue: &QueueLoad, text: &Text) -> Markup 
     }
 }
 
-fn workers(operator: &Operator, overview: &Overview, text: &Text) -> Markup {
-    let heads = &text.overview.worker_heads;
+fn workers(operator: &Operator, overview: &Overview) -> Markup {
+    let heads = &["Worker", "State", "Heartbeat", "Jobs", "Started", "Change"];
     let rows = html! {
         @for worker in &overview.workers {
-            @let [heartbeat, jobs] = worker_values(overview, worker, text).map(live);
+            @let [heartbeat, jobs] = worker_values(overview, worker).map(live);
             (layout::row(heads, &[
-                html! { code { (worker.name) } }, worker_state(worker, text), heartbeat, jobs,
+                html! { code { (worker.name) } }, worker_state(worker), heartbeat, jobs,
                 super::format::time(worker.started_at),
-                html! { @if operator.may(Action::WorkerDrain) { (worker_button(operator, worker, text)) } },
+                html! { @if operator.may(Action::WorkerDrain) { (worker_button(operator, worker)) } },
             ]))
         }
     };
     html! {
         @if overview.workers.is_empty() {
-            h2 { (text.overview.workers) }
-            p { (text.overview.no_workers) }
-        } @else { (layout::table(text.overview.workers, heads, &rows)) }
+            h2 { "Workers" }
+            p { "No worker is connected to the database." }
+        } @else { (layout::table("Workers", heads, &rows)) }
     }
 }
 
 /// The models of the workers. Those that differ between workers name theirs.
-fn models(overview: &Overview, text: &Text) -> Markup {
-    let heads = &text.overview.model_heads;
+fn models(overview: &Overview) -> Markup {
+    let heads = &["Operation", "Model", "Version", "Workers", "Loaded"];
     let rows = html! {
         @for ServedModel { model, workers, since, is_mixed } in &overview.models {
             (layout::row(heads, &[
                 html! { (model.operation) @if let Some(language) = &model.language { " (" (language) ")" } },
                 html! { (model.id) },
-                html! { code { (model.version) } @if *is_mixed { " " span.state.warn { (text.overview.mixed) } } },
+                html! { code { (model.version) } @if *is_mixed { " " span.state.warn { "differs between workers" } } },
                 html! {
                     @if *is_mixed { code { (workers.join(", ")) } } @else { (workers.len()) }
                 },
@@ -211,11 +204,11 @@ fn models(overview: &Overview, text: &Text) -> Markup {
             ]))
         }
     };
-    layout::table(text.overview.models, heads, &rows)
+    layout::table("Models", heads, &rows)
 }
 
-fn groups(overview: &Overview, text: &Text) -> Markup {
-    let heads = &text.overview.group_heads;
+fn groups(overview: &Overview) -> Markup {
+    let heads = &["Group", "Account", "Waiting", "Running", "Succeeded", "Failed", "Cancelled", "Started"];
     let rows = html! {
         @for (nth, AccountGroup { account, group }) in overview.groups.iter().enumerate() {
             @let [waiting, running, succeeded, failed, cancelled] = group_values(nth, group).map(live);
@@ -225,22 +218,21 @@ fn groups(overview: &Overview, text: &Text) -> Markup {
             ]))
         }
     };
-    layout::table(text.overview.groups, heads, &rows)
+    layout::table("Groups that have not ended", heads, &rows)
 }
 
-fn worker_state(worker: &WorkerRow, text: &Text) -> Markup {
-    let (class, name) = match worker.state() {
-        WorkerState::Works => ("good", text.workers.works),
-        WorkerState::Draining => ("warn", text.workers.draining),
-        WorkerState::Drained => ("warn", text.workers.drained),
-        WorkerState::Silent => ("bad", text.workers.silent),
+fn worker_state(worker: &WorkerRow) -> Markup {
+    let state = worker.state();
+    let class = match state {
+        WorkerState::Works => "good",
+        WorkerState::Draining | WorkerState::Drained => "warn",
+        WorkerState::Silent => "bad",
     };
-    html! { span.state.(class) { (name) } }
+    html! { span.state.(class) { (state.name()) } }
 }
 
-fn worker_button(operator: &Operator, worker: &WorkerRow, text: &Text) -> Markup {
-    let (drain, label) =
-        if worker.is_draining { ("false", text.actions.resume) } else { ("true", text.actions.drain) };
+fn worker_button(operator: &Operator, worker: &WorkerRow) -> Markup {
+    let (drain, label) = if worker.is_draining { ("false", "Resume") } else { ("true", "Drain") };
     html! {
         form.buttons method="post" action="/ops/workers" {
             (token(operator))

@@ -10,7 +10,7 @@ use axum::{extract::Query, http::Uri};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::{failure::Failure, layout::escape};
+use super::failure::Failure;
 
 /// What the text of a search is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
@@ -121,6 +121,11 @@ impl SearchQuery {
 
 /// A value of a query.
 pub(super) fn escaped(value: &str) -> String {
+    let escape = |byte: u8| match byte {
+        b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),
+        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
     value.bytes().map(escape).collect()
 }
 
