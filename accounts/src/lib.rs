@@ -1,17 +1,13 @@
-//! Accounts, their API keys, quotas and webhooks, the idempotency keys of their requests, and the
-//! roles, sessions and audit trail of operators.
+//! Accounts, their API keys, quotas and webhooks, and the idempotency keys of their requests.
 //!
 //! An account owns jobs and has one or more keys, so that a key can be replaced without losing access to the jobs. A
 //! key is `ak_`, a prefix of 8 characters, `_`, and 32 random bytes in base62. Only the SHA-256 of a key is stored. A key can
 //! have tokens, which begin with `at_`: short-lived keys for web pages.
 
-mod account_list;
-pub mod audit;
 mod caller_urls;
 pub mod idempotency;
 pub mod keys;
 mod name;
-pub mod ops_sessions;
 mod quotas;
 mod role;
 mod secret;
@@ -19,12 +15,10 @@ pub mod tokens;
 mod webhook_secret;
 pub mod webhooks;
 
-pub use account_list::{ListedAccount, list_accounts};
-pub use audit::{Action, Actor, ChangeError, Forbidden};
 pub use caller_urls::{CallerUrl, CallerUrlError, MAX_URL_BYTES, UrlRules};
-pub use keys::{KeyError, KeyInfo, ListedKey, NewAccount, WorkingKey};
-pub use name::{NameError, is_hidden};
-pub use quotas::{Quotas, Retention};
+pub use keys::WorkingKey;
+pub use name::{NameError, check_name, is_hidden};
+pub use quotas::{Quotas, Retention, set as set_quotas};
 pub use role::Role;
 pub use secret::{NewKey, Prefix, PresentedKey, prefix_text};
 pub use webhook_secret::WebhookSecret;

@@ -20,7 +20,7 @@ pub enum NameError {
 /// # Errors
 ///
 /// If it is empty, too long, or has hidden characters.
-pub(crate) fn check_name(text: &str) -> Result<(), NameError> {
+pub fn check_name(text: &str) -> Result<(), NameError> {
     if text.trim().is_empty() || text.chars().count() > MAX_CHARACTERS {
         return Err(NameError::Length);
     }

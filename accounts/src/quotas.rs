@@ -29,11 +29,7 @@ pub struct Retention {
 }
 
 /// Replaces the quotas of an account. Returns `false` if they are these already.
-pub(crate) async fn set(
-    db: &mut PgConnection,
-    account_id: Uuid,
-    quotas: Quotas,
-) -> Result<bool, sqlx::Error> {
+pub async fn set(db: &mut PgConnection, account_id: Uuid, quotas: Quotas) -> Result<bool, sqlx::Error> {
     let changed = sqlx::query(
         "update accounts set requests_per_minute = $2, max_queued = $3, audio_minutes_per_day = $4, retain_s = $5, max_retain_s = $6,
              stored_mb = $7

@@ -1,8 +1,9 @@
-//! What operators may do.
+//! What the keys of operators may do.
 
 /// What the key of an operator may do. Each role may do what the ones before it may. The names are stored in rows: never
 /// rename one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, sqlx::Type)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, sqlx::Type)]
+#[serde(rename_all = "lowercase")]
 #[sqlx(type_name = "text", rename_all = "lowercase")]
 pub enum Role {
     /// Read pages and lists.

@@ -44,7 +44,7 @@ pub struct WebhookChange {
 
 /// Changes the webhook of an account. Returns the secret, which is a new one if the account had none, and whether anything
 /// was changed.
-pub(crate) async fn set(
+pub async fn set(
     db: &mut PgConnection,
     account_id: Uuid,
     change: &WebhookChange,

@@ -3,12 +3,12 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use akhar_accounts::{
-    NewAccount, Role,
-    keys::{self, KeyInfo},
-    ops_sessions::{self, SessionId},
-};
+use akhar_accounts::Role;
 use akhar_jobs::uploads::{S3Access, UploadStore};
+use akhar_operators::{
+    keys::{self, CreatedKey, NewAccount},
+    sessions::{self, SessionId},
+};
 use akhar_platform::{
     config::Config,
     database::{Database, Pool},
@@ -55,8 +55,7 @@ struct Service {
     router: Router,
     /// Connections beside those of the api.
     db: Pool,
-    key: String,
-    key_info: KeyInfo,
+    key: CreatedKey,
     _helpers: [AbortOnDropHandle<()>; 6],
 }
 
@@ -73,7 +72,7 @@ impl Service {
         let database = Database::connect("akhar-api", options.clone().into(), N_CONNECTIONS).await.unwrap();
         let account =
             NewAccount { name: "test".to_owned(), role: Some(Role::Admin), ..NewAccount::default() };
-        let (key_info, key) = keys::create(&database.pool, &actor(), account).await.unwrap();
+        let key = keys::create(&database.pool, &actor(), account).await.unwrap();
         let config = Config {
             quick_wait_s: 1,
             speech_wait_s: 1,
@@ -93,15 +92,14 @@ impl Service {
             router: router(app.clone()),
             app,
             db: Pool::new(options.into(), N_CONNECTIONS),
-            key: key.expose().to_owned(),
-            key_info,
+            key,
         }
     }
 
     /// A request of the api's only account, which is also an operator's.
     async fn send(&self, method: &str, prepared: Prepared) -> Response {
         let mut request = Request::builder().method(method).uri(prepared.path).header("host", "akhar");
-        request = request.header("authorization", format!("Bearer {}", self.key));
+        request = request.header("authorization", format!("Bearer {}", self.key.key));
         for (name, value) in prepared.headers {
             request = request.header(name, value);
         }
@@ -193,13 +191,13 @@ impl Service {
 
     async fn prefix(&self) -> String {
         let account = NewAccount { name: "other".to_owned(), ..NewAccount::default() };
-        keys::create(&self.app.database.pool, &actor(), account).await.unwrap().0.prefix
+        keys::create(&self.app.database.pool, &actor(), account).await.unwrap().prefix
     }
 
     /// A form of a page, of an operator who has just signed in.
     async fn page(&self, route: &str, fields: &[(&str, &str)]) -> Prepared {
         let session = SessionId::random();
-        ops_sessions::begin(&self.app.database.pool, &session, self.key_info.id).await.unwrap();
+        sessions::begin(&self.app.database.pool, &session, self.key.id).await.unwrap();
         let cookies = ["akhar_ops", "akhar_ops_login"].map(|name| format!("{name}={}", session.expose()));
         let fields = fields.iter().map(|(name, value)| format!("&{name}={value}"));
         Prepared {
@@ -255,7 +253,7 @@ impl Service {
             (_, "/v1/admin/queues/{queue}") => json(json!({"mode": "paused"})),
             (_, "/v1/admin/workers/{name}") => json(json!({"drain": true})),
             (_, "/v1/admin/webhooks/redeliver") => json(json!({"ids": [self.failed_job().await]})),
-            (_, "/ops/login") => self.page(route, &[("key", &self.key)]).await,
+            (_, "/ops/login") => self.page(route, &[("key", &self.key.key)]).await,
             (_, "/ops/logout") => self.page(route, &[]).await,
             (_, "/ops/queues") => self.page(route, &[("queue", "speech"), ("mode", "paused")]).await,
             (_, "/ops/workers") => {

@@ -3,7 +3,7 @@
 //! A request passes the middleware of `http`, is authenticated by `auth` and parsed by `input`. `operations::run`
 //! submits it as a job and builds the response. Errors become `problems`.
 
-pub mod admin;
+mod admin;
 mod app;
 mod auth;
 mod budget;

@@ -5,7 +5,11 @@ use std::time::{Duration, Instant};
 use akhar_jobs::{
     JobState, Operation, Queue,
     backend::{Executed, observe_statements},
-    store::{self, QueueControl, QueueMode, Unended, WorkerRow, WorkerState},
+    store::{self, QueueControl, QueueMode},
+};
+use akhar_operators::{
+    queues::{self, Unended},
+    workers::{self, Worker, WorkerState},
 };
 use akhar_platform::{
     config::Config,
@@ -71,9 +75,9 @@ impl Measured {
         let began = Instant::now();
         let db = &self.app.database.pool;
         let count = async {
-            let jobs = store::unended(db).await?;
+            let jobs = queues::unended(db).await?;
             let controls = store::queue_controls(db).await?;
-            let workers = store::list_workers(db).await?;
+            let workers = workers::list(db).await?;
             Ok((jobs, controls, workers, store::due_deliveries(db).await?))
         };
         let counted = timeout(COUNT_LIMIT, count).await;
@@ -112,7 +116,7 @@ fn export(counted: &[Unended]) {
     }
 }
 
-fn export_states(controls: &[(Queue, QueueControl)], workers: &[WorkerRow]) {
+fn export_states(controls: &[(Queue, QueueControl)], workers: &[Worker]) {
     for (queue, control) in controls {
         for mode in QueueMode::ALL {
             let is_mode = f64::from(u8::from(mode == control.mode));
@@ -120,7 +124,7 @@ fn export_states(controls: &[(Queue, QueueControl)], workers: &[WorkerRow]) {
         }
     }
     for state in WorkerState::ALL {
-        let n = workers.iter().filter(|worker| worker.state() == state).count();
+        let n = workers.iter().filter(|worker| worker.state == state).count();
         metrics::WORKERS.set_count([state.name()], n);
     }
 }

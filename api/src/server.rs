@@ -7,7 +7,8 @@ use std::{
     time::Duration,
 };
 
-use akhar_jobs::{store::record_minutes, uploads::UploadStore};
+use akhar_jobs::uploads::UploadStore;
+use akhar_operators::minutes::record_minutes;
 use akhar_platform::{
     config::Config, database::Database, metrics::MetricsError, networks::Networks, open_files,
     reload::LiveConfig, shutdown::Shutdown,

@@ -1,6 +1,6 @@
 //! Who runs a command, as the audit trail names them.
 
-use akhar_accounts::Actor;
+use akhar_operators::Actor;
 use akhar_platform::host;
 
 /// The user and the machine of this process, such as `asha@db1`.

@@ -1,8 +1,6 @@
 //! `akhar audit`: lists what operators changed.
 
-use akhar_accounts::{Action, audit::AuditFilter};
-use akhar_api::admin::documents;
-use akhar_client::AdminAuditRowBody;
+use akhar_operators::audit::{self, Action, AuditFilter, AuditRow};
 use akhar_platform::config::Config;
 
 use crate::{connect, failure::Failure, output};
@@ -33,13 +31,12 @@ fn action(name: &str) -> Result<Action, String> {
 pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Failure> {
     let Arguments { action, actor, limit, json } = arguments;
     let filter = AuditFilter { action, actor, before: None };
-    let rows =
-        connect::with_database(config, async |db| Ok(documents::changes(db, &filter, limit.into()).await?));
+    let rows = connect::with_database(config, async |db| Ok(audit::list(db, &filter, limit.into()).await?));
     let rows = rows.await?;
     if json { output::json(&rows) } else { table(&rows) }
 }
 
-fn table(rows: &[AdminAuditRowBody]) -> Result<(), Failure> {
+fn table(rows: &[AuditRow]) -> Result<(), Failure> {
     let rows = rows.iter().map(|row| {
         let actor = match &row.key_prefix {
             Some(prefix) => format!("{} ({prefix})", row.actor),

@@ -9,7 +9,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use akhar_accounts::{NewAccount, keys};
+use akhar_accounts::keys::any;
+use akhar_operators::keys::{self, KeyState, NewAccount};
 use akhar_platform::database::Pool;
 
 use crate::{actor, failure::Failure, output};
@@ -29,20 +30,21 @@ pub(crate) struct Demo {
 /// `data_dir`, and is returned again as long as it is not revoked. Returns `None` if there is no demo key.
 pub(crate) async fn key(db: &Pool, data_dir: Option<&Path>) -> Result<Option<Demo>, Failure> {
     let kept: Option<PathBuf> = data_dir.map(|dir| dir.join("demo-key"));
-    if keys::any(db).await? {
+    if any(db).await? {
         let Some(key) = kept.and_then(|path| std::fs::read_to_string(path).ok()) else { return Ok(None) };
         let key = key.trim().to_owned();
-        let works = keys::list(db).await?.iter().any(|k| k.key.works() && key.contains(&k.key.prefix));
+        let works =
+            keys::list(db).await?.iter().any(|k| k.state == KeyState::Works && key.contains(&k.prefix));
         return Ok(works.then_some(Demo { key, is_new: false }));
     }
     let account = NewAccount { name: "demo".to_owned(), ..NewAccount::default() };
-    let (_, key) = keys::create(db, &actor::of_command(), account).await?;
+    let key = keys::create(db, &actor::of_command(), account).await?;
     if let Some(path) = kept {
         let secret = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
-        let written = secret.and_then(|mut file| writeln!(file, "{}", key.expose()));
+        let written = secret.and_then(|mut file| writeln!(file, "{}", key.key));
         written.map_err(Failure::io(format!("cannot write the demo key to {}", path.display())))?;
     }
-    Ok(Some(Demo { key: key.expose().to_owned(), is_new: true }))
+    Ok(Some(Demo { key: key.key, is_new: true }))
 }
 
 /// Prints the key, the link to the playground if there is one, and a complete request that uses the key, if they may be

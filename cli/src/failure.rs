@@ -47,9 +47,9 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Uploads(#[from] akhar_jobs::uploads::UploadStoreError),
     #[error(transparent)]
-    Change(#[from] akhar_accounts::ChangeError),
+    Change(#[from] akhar_operators::ChangeError),
     #[error(transparent)]
-    Key(#[from] akhar_accounts::KeyError),
+    Key(#[from] akhar_operators::KeyError),
     #[error(transparent)]
     Manifest(#[from] akhar_inference::ManifestError),
     #[error("cannot listen on {address}: {source}")]

@@ -5,12 +5,11 @@ use std::{
     time::Duration,
 };
 
-use akhar_accounts::keys;
-use akhar_api::admin::documents;
-use akhar_client::{AdminAttemptBody, AdminJobBody, AdminJobGroupBody, AdminJobLifeBody};
-use akhar_jobs::{
-    GroupName, JobId, JobState, Operation, Queue,
-    store::{self, Change, JobSearch},
+use akhar_jobs::{GroupName, JobId, JobState, Operation, Queue};
+use akhar_operators::{
+    Change, JobSearch, accounts,
+    changes::{self, JobGroup},
+    search::{self, FailedAttempt, JobLife, JobRow},
 };
 use akhar_platform::{config::Config, database::Pool};
 use uuid::Uuid;
@@ -115,7 +114,7 @@ impl Search {
         let Self { state, queue, operation, account, group, request_id, error, older_than, ended_before } =
             self;
         let account_id = match account {
-            Some(account) => Some(keys::find_account(db, &account).await?),
+            Some(account) => Some(accounts::find(db, &account).await?),
             None => None,
         };
         Ok(JobSearch {
@@ -138,17 +137,6 @@ fn state(name: &str) -> Result<JobState, String> {
         .into_iter()
         .find(|state| state.name() == name)
         .ok_or_else(|| "expected queued, running, succeeded, failed or cancelled".to_owned())
-}
-
-/// The name of a state.
-const fn state_name(state: akhar_client::JobState) -> &'static str {
-    match state {
-        akhar_client::JobState::Queued => "queued",
-        akhar_client::JobState::Running => "running",
-        akhar_client::JobState::Succeeded => "succeeded",
-        akhar_client::JobState::Failed => "failed",
-        akhar_client::JobState::Cancelled => "cancelled",
-    }
 }
 
 fn operation(name: &str) -> Result<Operation, String> {
@@ -187,7 +175,7 @@ async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
         }
         Command::Show { id, json } => show(db, JobId(id), json).await,
         Command::Count { search, json } => {
-            let groups = documents::count_jobs(db, &search.resolve(db).await?, None).await?;
+            let groups = changes::count(db, &search.resolve(db).await?, None).await?;
             if json { output::json(&groups) } else { groups_table(&groups) }
         }
         Command::Retry(selection) => change(db, Change::Retry, selection).await,
@@ -197,13 +185,13 @@ async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
 }
 
 /// At most `limit` jobs, read page by page.
-async fn list(db: &Pool, search: &JobSearch, limit: usize) -> Result<Vec<AdminJobBody>, Failure> {
+async fn list(db: &Pool, search: &JobSearch, limit: usize) -> Result<Vec<JobRow>, Failure> {
     let mut jobs = Vec::new();
     let mut from = None;
     loop {
         let n_left = u16::try_from((limit - jobs.len()).min(PAGE)).unwrap_or(u16::MAX);
-        let page = store::search(db, search, from, n_left).await?;
-        jobs.extend(page.jobs.into_iter().map(documents::job));
+        let page = search::search(db, search, from, n_left).await?;
+        jobs.extend(page.jobs);
         from = page.next;
         if from.is_none() || jobs.len() >= limit {
             return Ok(jobs);
@@ -252,7 +240,7 @@ async fn change(db: &Pool, change: Change, selection: Selection) -> Result<(), F
     let limit = if n_named > 0 && !dry_run {
         n_named
     } else {
-        let groups = documents::count_jobs(db, &search, Some((change, i64::MAX))).await?;
+        let groups = changes::count(db, &search, Some((change, i64::MAX))).await?;
         let n: i64 = groups.iter().map(|group| group.n_jobs).sum();
         if dry_run {
             groups_table(&groups)?;
@@ -263,7 +251,7 @@ async fn change(db: &Pool, change: Change, selection: Selection) -> Result<(), F
         }
         usize::try_from(n).unwrap_or(usize::MAX)
     };
-    let n_changed = store::change_jobs(db, &actor::of_command(), change, &search, limit).await?;
+    let n_changed = changes::apply(db, &actor::of_command(), change, &search, limit).await?;
     output::line(format_args!("{n_changed} jobs {}", words.done))?;
     match n_named.saturating_sub(n_changed) {
         0 => Ok(()),
@@ -272,7 +260,7 @@ async fn change(db: &Pool, change: Change, selection: Selection) -> Result<(), F
 }
 
 /// Asks on a terminal. Elsewhere, `all` is enough.
-fn confirm(groups: &[AdminJobGroupBody], n: i64, verb: &str, all: bool) -> Result<(), Failure> {
+fn confirm(groups: &[JobGroup], n: i64, verb: &str, all: bool) -> Result<(), Failure> {
     if !io::stdin().is_terminal() {
         let hint = "add --yes, or look first with --dry-run";
         return if all {
@@ -292,54 +280,49 @@ fn confirm(groups: &[AdminJobGroupBody], n: i64, verb: &str, all: bool) -> Resul
     }
 }
 
-fn groups_table(groups: &[AdminJobGroupBody]) -> Result<(), Failure> {
+fn groups_table(groups: &[JobGroup]) -> Result<(), Failure> {
     let rows = groups.iter().map(|group| {
         [
             group.n_jobs.to_string(),
             group.account.clone().unwrap_or_default(),
             group.operation.clone(),
-            state_name(group.state).to_owned(),
+            group.state.name().to_owned(),
             output::age(group.oldest_s),
         ]
     });
     output::table(["JOBS", "ACCOUNT", "OPERATION", "STATE", "OLDEST"], rows.collect())
 }
 
-fn table(jobs: &[AdminJobBody]) -> Result<(), Failure> {
+fn table(jobs: &[JobRow]) -> Result<(), Failure> {
     let rows = jobs.iter().map(|job| {
         [
             job.id.to_string(),
             output::ago(job.created_at),
             job.operation.clone(),
-            state_name(job.state).to_owned(),
+            job.state.name().to_owned(),
             format!("{}/{}", job.attempt, job.max_attempts),
             job.account.clone().unwrap_or_default(),
-            reason(job),
+            job.reason().unwrap_or_default().to_owned(),
         ]
     });
     output::table(["ID", "CREATED", "OPERATION", "STATE", "ATTEMPT", "ACCOUNT", "ERROR"], rows.collect())
 }
 
-/// Why a job or its last failed attempt failed.
-fn reason(job: &AdminJobBody) -> String {
-    job.rejection.as_ref().or(job.last_error.as_ref()).cloned().unwrap_or_default()
-}
-
 async fn show(db: &Pool, id: JobId, as_json: bool) -> Result<(), Failure> {
-    let life = documents::job_life(db, id).await?;
+    let life = search::find(db, id).await?;
     let life = life.ok_or_else(|| Failure::Command(format!("there is no job {id}")))?;
     if as_json {
         return output::json(&life);
     }
-    let AdminJobLifeBody { job, failed_attempts } = life;
+    let JobLife { job, failed_attempts } = life;
     let time = |time: Option<_>| time.map(output::time).unwrap_or_default();
     for (name, value) in [
         ("id", job.id.to_string()),
         ("operation", job.operation.clone()),
-        ("state", state_name(job.state).to_owned()),
+        ("state", job.state.name().to_owned()),
         ("attempt", format!("{} of {}", job.attempt, job.max_attempts)),
         ("account", job.account.clone().unwrap_or_default()),
-        ("group", job.group.clone().unwrap_or_default()),
+        ("group", job.group.clone().map(String::from).unwrap_or_default()),
         ("request id", job.request_id.clone()),
         ("worker", job.worker.clone().unwrap_or_default()),
         ("created", output::time(job.created_at)),
@@ -358,7 +341,7 @@ async fn show(db: &Pool, id: JobId, as_json: bool) -> Result<(), Failure> {
     failed_attempts.iter().try_for_each(attempt)
 }
 
-fn attempt(failed: &AdminAttemptBody) -> Result<(), Failure> {
+fn attempt(failed: &FailedAttempt) -> Result<(), Failure> {
     let worker = failed.worker.as_deref().unwrap_or("a worker that is gone");
     let at = output::time(failed.ended_at);
     output::line(format_args!("attempt {} failed at {at} on {worker}: {}", failed.attempt, failed.error))

@@ -3,11 +3,10 @@
 use std::{iter, time::Duration};
 
 use akhar_accounts::{
-    CallerUrl, NewAccount, Quotas, Retention, Role, UrlRules, keys,
+    CallerUrl, Quotas, Retention, Role, UrlRules,
     webhooks::{UrlChange, WebhookChange},
 };
-use akhar_api::admin::documents;
-use akhar_client::AdminKeyBody;
+use akhar_operators::keys::{self, Key, KeyState, NewAccount};
 use akhar_platform::{config::Config, database::Pool};
 
 use crate::{actor, connect, failure::Failure, output};
@@ -143,14 +142,14 @@ async fn execute(db: &Pool, rules: &UrlRules, command: Command) -> Result<(), Fa
             let webhook = webhook.map(|url| webhook_url(rules, &url)).transpose()?;
             let has_webhook = webhook.is_some();
             let account = NewAccount { name, quotas: quotas.into(), webhook, role, lifetime: expires };
-            let (info, key) = keys::create(db, &actor, account).await?;
+            let key = keys::create(db, &actor, account).await?;
             if has_webhook {
                 output::note(format_args!(
                     "`akhar keys webhook {}` prints the secret that signs webhooks",
-                    info.prefix
+                    key.prefix
                 ));
             }
-            output::line(key.expose())
+            output::line(key.key)
         }
         Command::Webhook { prefix, webhook, no_webhook, rotate } => {
             let url = match webhook {
@@ -163,8 +162,7 @@ async fn execute(db: &Pool, rules: &UrlRules, command: Command) -> Result<(), Fa
         }
         Command::Limit { prefix, quotas } => Ok(keys::limit(db, &actor, &prefix, quotas.into()).await?),
         Command::Rotate { prefix, overlap } => {
-            let (_, key) = keys::rotate(db, &actor, &prefix, overlap.unwrap_or_default()).await?;
-            output::line(key.expose())
+            output::line(keys::rotate(db, &actor, &prefix, overlap.unwrap_or_default()).await?.key)
         }
         Command::Revoke { prefix } => {
             let revoked = keys::revoke(db, &actor, &prefix).await?;
@@ -172,7 +170,7 @@ async fn execute(db: &Pool, rules: &UrlRules, command: Command) -> Result<(), Fa
             Ok(())
         }
         Command::List { json } => {
-            let keys = documents::all_keys(db).await?;
+            let keys = keys::list(db).await?;
             if json { output::json(&keys) } else { table(&keys) }
         }
     }
@@ -183,7 +181,7 @@ fn webhook_url(rules: &UrlRules, url: &str) -> Result<CallerUrl, Failure> {
     rules.parse(url).map_err(|error| Failure::Command(format!("the URL of the webhook {error}")))
 }
 
-fn table(keys: &[AdminKeyBody]) -> Result<(), Failure> {
+fn table(keys: &[Key]) -> Result<(), Failure> {
     let rows = keys.iter().map(|key| {
         let last_use = key.last_used_at.map_or_else(|| "never".to_owned(), output::ago);
         [key.prefix.clone(), output::ago(key.created_at), last_use, state(key), key.name.clone()]
@@ -192,10 +190,10 @@ fn table(keys: &[AdminKeyBody]) -> Result<(), Failure> {
 }
 
 /// Whether a key works, and what is special about it.
-fn state(key: &AdminKeyBody) -> String {
+fn state(key: &Key) -> String {
     let state = match (key.revoked_at, key.expires_at) {
         (Some(at), _) => format!("revoked {}", output::ago(at)),
-        (None, Some(at)) if key.state == "expired" => format!("expired {}", output::ago(at)),
+        (None, Some(at)) if key.state == KeyState::Expired => format!("expired {}", output::ago(at)),
         (None, Some(at)) => format!("works, expires in {}", output::left(at)),
         (None, None) => "works".to_owned(),
     };
@@ -210,6 +208,10 @@ fn state(key: &AdminKeyBody) -> String {
     ];
     let quotas = quotas.into_iter().filter_map(|(name, n)| Some(format!("{name} {}", n?)));
     let webhook = key.webhook_url.as_ref().map(|url| format!("webhook {url}"));
-    let words = iter::once(state).chain(replaced).chain(key.role.clone()).chain(quotas).chain(webhook);
+    let words = iter::once(state)
+        .chain(replaced)
+        .chain(key.role.map(|role| role.name().to_owned()))
+        .chain(quotas)
+        .chain(webhook);
     words.collect::<Vec<_>>().join(", ")
 }

@@ -1,11 +1,7 @@
 //! `akhar queues`: lists, pauses, drains and resumes the queues.
 
-use akhar_api::admin::documents;
-use akhar_client::AdminQueueJobsBody;
-use akhar_jobs::{
-    Queue,
-    store::{self, QueueMode},
-};
+use akhar_jobs::{Queue, store::QueueMode};
+use akhar_operators::queues::{self, QueueJobs};
 use akhar_platform::{config::Config, database::Pool};
 
 use crate::{actor, connect, failure::Failure, output};
@@ -55,20 +51,20 @@ async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
         Command::Drain { queue } => (queue, QueueMode::Draining),
         Command::Resume { queue } => (queue, QueueMode::Open),
     };
-    Ok(store::set_queue_mode(db, &actor::of_command(), queue, mode).await?)
+    Ok(queues::set_mode(db, &actor::of_command(), queue, mode).await?)
 }
 
 async fn list(db: &Pool, as_json: bool) -> Result<(), Failure> {
-    let all = documents::queues(db).await?;
+    let all = queues::list(db).await?;
     if as_json {
         return output::json(&all);
     }
     let rows = all.into_iter().map(|queue| {
-        let AdminQueueJobsBody { queued, running, succeeded, failed, cancelled } = queue.jobs;
+        let QueueJobs { queued, running, succeeded, failed, cancelled } = queue.jobs;
         let numbers = [queued, running, succeeded, failed, cancelled].map(|n| n.to_string());
         let [queued, running, succeeded, failed, cancelled] = numbers;
         let changed = queue.changed_at.map(output::ago).unwrap_or_default();
-        [queue.queue, queue.mode, queued, running, succeeded, failed, cancelled, changed]
+        [queue.queue, queue.mode.name().to_owned(), queued, running, succeeded, failed, cancelled, changed]
     });
     let head = ["QUEUE", "MODE", "QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED", "MODE SINCE"];
     output::table(head, rows.collect())

@@ -5,9 +5,10 @@ use std::{
     time::Duration,
 };
 
-use akhar_api::admin::documents;
-use akhar_client::{AdminLoadBody, AdminQueueLoadBody};
-use akhar_jobs::store::MAX_COUNTED;
+use akhar_operators::{
+    overview::{self, Load},
+    queues::{MAX_COUNTED, QueueLoad},
+};
 use akhar_platform::{config::Config, database::Pool};
 use chrono::Utc;
 use rustix::termios::tcgetwinsize;
@@ -40,7 +41,7 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
     let Arguments { every, once } = arguments;
     let watched = connect::with_database(config, async |db| {
         if once {
-            return output::print(page(&documents::load(db).await?));
+            return output::print(page(&overview::load(db).await?));
         }
         let mut signals = Signals::new()?;
         tokio::select! {
@@ -53,7 +54,7 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
 
 /// Shows a page after each look. A look that fails is shown too, unless it is the first one.
 async fn watch(db: &Pool, every: Duration) -> Result<(), Failure> {
-    let first = documents::load(db).await?;
+    let first = overview::load(db).await?;
     let screen = Screen::enter()?;
     screen.show(&page(&first))?;
     let mut ticks = interval(every);
@@ -61,7 +62,7 @@ async fn watch(db: &Pool, every: Duration) -> Result<(), Failure> {
     ticks.tick().await; // the first one comes at once
     loop {
         ticks.tick().await;
-        match documents::load(db).await {
+        match overview::load(db).await {
             Ok(load) => screen.show(&page(&load))?,
             Err(cause) => screen.show(&format!("{}\n\n{}\n", title(), Failure::from(cause)))?,
         }
@@ -106,7 +107,7 @@ fn title() -> String {
     format!("akhar top  {} UTC", output::time(Utc::now()))
 }
 
-fn page(load: &AdminLoadBody) -> String {
+fn page(load: &Load) -> String {
     let head = ["QUEUE", "MODE", "QUEUED", "RUNNING", "OLDEST", "ENDED/MIN", "FAILED/MIN"];
     let queues = output::columns(head, load.queues.iter().map(queue).collect());
     let workers = if load.workers.is_empty() {
@@ -117,11 +118,11 @@ fn page(load: &AdminLoadBody) -> String {
     format!("{}\n\n{queues}\n{workers}", title())
 }
 
-fn queue(load: &AdminQueueLoadBody) -> [String; 7] {
+fn queue(load: &QueueLoad) -> [String; 7] {
     let counted = |n: i64| if n > MAX_COUNTED { format!("{MAX_COUNTED}+") } else { n.to_string() };
     [
         load.queue.clone(),
-        load.mode.clone(),
+        load.mode.name().to_owned(),
         counted(load.queued),
         counted(load.running),
         load.oldest_s.map_or_else(|| "-".to_owned(), output::age),
@@ -132,20 +133,22 @@ fn queue(load: &AdminQueueLoadBody) -> [String; 7] {
 
 #[cfg(test)]
 mod tests {
+    use akhar_jobs::store::QueueMode;
+
     use super::*;
 
     #[test]
     fn a_page_has_a_row_for_each_queue_and_says_if_no_worker_is_there() {
-        let queue = AdminQueueLoadBody {
+        let queue = QueueLoad {
             queue: "speech".to_owned(),
-            mode: "open".to_owned(),
+            mode: QueueMode::Open,
             queued: 10_001,
             running: 4,
             oldest_s: Some(90.0),
             ended_per_minute: 12.0,
             failed_per_minute: 0.5,
         };
-        let page = page(&AdminLoadBody { queues: vec![queue], workers: vec![] });
+        let page = page(&Load { queues: vec![queue], workers: vec![] });
         let lines: Vec<&str> = page.lines().skip(1).collect();
         assert_eq!(
             lines,

@@ -1,8 +1,7 @@
 //! `akhar webhooks`: lists webhooks, and sends those again that were given up.
 
-use akhar_api::admin::documents;
-use akhar_client::AdminWebhookBody;
 use akhar_jobs::store::DeliveryState;
+use akhar_operators::webhooks::{self, Webhook};
 use akhar_platform::{config::Config, database::Pool};
 use serde_json::json;
 use uuid::Uuid;
@@ -44,7 +43,7 @@ async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
     match command {
         Command::List { dead, json, limit } => {
             let state = dead.then_some(DeliveryState::Dead);
-            let webhooks = documents::newest_webhooks(db, state, limit.into()).await?;
+            let webhooks = webhooks::page(db, state, None, limit.into()).await?;
             if json {
                 webhooks.iter().try_for_each(|webhook| output::line(json!(webhook)))
             } else {
@@ -54,9 +53,9 @@ async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
         Command::Redeliver { ids, dead } => {
             let actor = actor::of_command();
             let redelivered = if dead {
-                documents::redeliver_dead(db, &actor).await?
+                webhooks::redeliver_dead(db, &actor).await?
             } else {
-                documents::redeliver(db, &actor, &ids).await?
+                webhooks::redeliver(db, &actor, &ids).await?
             };
             output::line(redelivered.n_redelivered)?;
             match redelivered.unknown.first() {
@@ -69,12 +68,12 @@ async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
     }
 }
 
-fn table(webhooks: &[AdminWebhookBody]) -> Result<(), Failure> {
+fn table(webhooks: &[Webhook]) -> Result<(), Failure> {
     let rows = webhooks.iter().map(|webhook| {
         [
             webhook.id.to_string(),
             output::ago(webhook.created_at),
-            webhook.state.clone(),
+            webhook.state.name().to_owned(),
             webhook.attempts.to_string(),
             webhook.url.clone(),
             webhook.last_error.clone().unwrap_or_default(),

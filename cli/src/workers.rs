@@ -1,8 +1,6 @@
 //! `akhar workers`: lists workers and the models that they serve, drains and resumes them.
 
-use akhar_api::admin::documents;
-use akhar_client::{AdminModelBody, AdminWorkerBody};
-use akhar_jobs::store;
+use akhar_operators::workers::{self, ServedModel, Worker};
 use akhar_platform::{config::Config, database::Pool};
 
 use crate::{actor, connect, failure::Failure, output};
@@ -41,11 +39,11 @@ pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure
 async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
     match command {
         Command::List { json } => {
-            let workers = documents::workers(db).await?;
+            let workers = workers::list(db).await?;
             if json { output::json(&workers) } else { output::print(columns(&workers)) }
         }
         Command::Models { json } => {
-            let models = documents::models(db).await?;
+            let models = workers::models(db).await?;
             if json { output::json(&models) } else { show(&models) }
         }
         Command::Drain { name } => drain(db, &name, true).await,
@@ -54,15 +52,15 @@ async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
 }
 
 async fn drain(db: &Pool, name: &str, drain: bool) -> Result<(), Failure> {
-    if store::drain_worker(db, &actor::of_command(), name, drain).await? {
+    if workers::drain(db, &actor::of_command(), name, drain).await? {
         return Ok(());
     }
     Err(Failure::Command(format!("there is no worker {name}: `akhar workers list` shows all")))
 }
 
-fn show(models: &[AdminModelBody]) -> Result<(), Failure> {
+fn show(models: &[ServedModel]) -> Result<(), Failure> {
     let rows = models.iter().map(|model| {
-        let AdminModelBody { operation, language, id, version, workers, since, is_mixed } = model.clone();
+        let ServedModel { operation, language, id, version, workers, since, is_mixed } = model.clone();
         let language = language.unwrap_or_else(|| "-".to_owned());
         let mixed = if is_mixed { "yes" } else { "-" }.to_owned();
         [operation, language, id, version, output::ago(since), mixed, workers.join(", ")]
@@ -72,10 +70,10 @@ fn show(models: &[AdminModelBody]) -> Result<(), Failure> {
 }
 
 /// The table of the workers.
-pub(crate) fn columns(workers: &[AdminWorkerBody]) -> String {
+pub(crate) fn columns(workers: &[Worker]) -> String {
     let rows = workers.iter().map(|worker| {
         let name = worker.name.clone();
-        let state = worker.state.clone();
+        let state = worker.state.name().to_owned();
         let jobs = worker.n_jobs.to_string();
         [name, state, jobs, output::ago(worker.started_at), output::ago(worker.seen_at)]
     });

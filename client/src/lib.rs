@@ -43,13 +43,6 @@ mod retries;
 pub mod subtitles;
 
 pub use bodies::{
-    admin::{
-        AdminAccountBody, AdminAccountsBody, AdminAttemptBody, AdminAuditBody, AdminAuditRowBody,
-        AdminChangedBody, AdminJobBody, AdminJobCountsBody, AdminJobGroupBody, AdminJobLifeBody,
-        AdminJobsBody, AdminKeyBody, AdminKeysBody, AdminLoadBody, AdminModelBody, AdminModelsBody,
-        AdminNewKeyBody, AdminQueueBody, AdminQueueJobsBody, AdminQueueLoadBody, AdminQueuesBody,
-        AdminRedeliveredBody, AdminWebhookBody, AdminWebhooksBody, AdminWorkerBody, AdminWorkersBody,
-    },
     event::{GroupEventBody, GroupEventName, JobEventBody, JobEventName, ProgressEventBody, StateEventBody},
     group::{GroupBody, GroupsBody},
     handwriting::{HandwritingBody, Png, PointsBody, Strokes},

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use akhar_accounts::Actor;
+use akhar_operators::Actor;
 use akhar_platform::database::Pool;
 use parking_lot::Mutex;
 use reqwest::{Client, RequestBuilder, redirect::Policy};

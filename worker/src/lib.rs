@@ -163,7 +163,7 @@ async fn listen(database: Database, wakeups: Arc<Wakeups>, shutdown: Shutdown) {
 /// Records what happens in the queues in each minute, until a soft shutdown. A minute without an api is recorded too then.
 async fn record_minutes(db: Pool, shutdown: Shutdown) {
     tokio::select! {
-        () = store::record_minutes(db) => (),
+        () = akhar_operators::minutes::record_minutes(db) => (),
         () = shutdown.soft.cancelled() => (),
     }
 }

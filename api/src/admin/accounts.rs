@@ -1,16 +1,18 @@
 //! `GET /v1/admin/accounts`: responds with the accounts.
 
-use akhar_client::AdminAccountsBody;
 use akhar_jobs::Bounded;
+use akhar_operators::accounts::{self, Account};
 use axum::{
     Json,
     extract::State,
     http::Uri,
     response::{IntoResponse as _, Response},
 };
+use serde::Serialize;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{documents, operator::Operator};
+use super::operator::Operator;
 use crate::{
     app::App,
     http::context::AcceptsJson,
@@ -40,6 +42,18 @@ fields! {
     }
 }
 
+/// A page of accounts.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AdminAccounts)]
+pub(crate) struct Accounts {
+    /// The accounts, the newest first.
+    accounts: Vec<Account>,
+    /// The value of `before` for the next page. Present only if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    next: Option<Uuid>,
+}
+
 /// Responds with a page of accounts.
 #[utoipa::path(
     get,
@@ -49,7 +63,7 @@ fields! {
     summary = "List all accounts, newest first",
     description = "Lists the accounts with their quotas, the number of their keys that work, and their jobs that have not ended.",
     params(AccountsQuery),
-    responses((status = 200, description = "The accounts.", body = AdminAccountsBody), AccountsProblems),
+    responses((status = 200, description = "The accounts.", body = Accounts), AccountsProblems),
     security(("bearer" = [])),
 )]
 pub(crate) async fn list(
@@ -60,6 +74,8 @@ pub(crate) async fn list(
 ) -> Result<Response, Problem> {
     let AccountsQuery { before, limit } = query::parse(&uri)?;
     let limit = page::limit(limit);
-    let body = retry_transient(|_| documents::accounts(app.database.lists(), before, limit)).await?;
-    Ok(Json(body).into_response())
+    let db = app.database.lists();
+    let mut accounts = retry_transient(|_| accounts::page(db, before, page::more(limit))).await?;
+    let next = page::cut(&mut accounts, limit, |account| account.id);
+    Ok(Json(Accounts { accounts, next }).into_response())
 }

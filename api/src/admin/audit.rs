@@ -1,17 +1,18 @@
 //! `GET /v1/admin/audit`: responds with what operators changed.
 
-use akhar_accounts::{Action, audit::AuditFilter};
-use akhar_client::AdminAuditBody;
 use akhar_jobs::Bounded;
+use akhar_operators::audit::{self, Action, AuditFilter, AuditRow};
 use axum::{
     Json,
     extract::State,
     http::Uri,
     response::{IntoResponse as _, Response},
 };
+use serde::Serialize;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{documents, operator::Operator, values::Text};
+use super::{operator::Operator, values::Text};
 use crate::{
     app::App,
     http::context::AcceptsJson,
@@ -45,6 +46,18 @@ fields! {
     }
 }
 
+/// A page of the audit trail.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AdminAudit)]
+pub(crate) struct Audit {
+    /// The changes, the newest first.
+    rows: Vec<AuditRow>,
+    /// The value of `before` for the next page. Present only if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    next: Option<Uuid>,
+}
+
 /// Responds with a page of the audit trail.
 #[utoipa::path(
     get,
@@ -54,7 +67,7 @@ fields! {
     summary = "List what operators changed, newest first",
     description = "Has each change of the last 90 days by an operator: through this interface, on the operations page or with a command.",
     params(AuditQuery),
-    responses((status = 200, description = "The changes.", body = AdminAuditBody), AuditProblems),
+    responses((status = 200, description = "The changes.", body = Audit), AuditProblems),
     security(("bearer" = [])),
 )]
 pub(crate) async fn list(
@@ -66,6 +79,8 @@ pub(crate) async fn list(
     let AuditQuery { action, actor, before, limit } = query::parse(&uri)?;
     let filter = AuditFilter { action, actor: actor.map(|actor| actor.0), before };
     let limit = page::limit(limit);
-    let body = retry_transient(|_| documents::audit(app.database.lists(), &filter, limit)).await?;
-    Ok(Json(body).into_response())
+    let db = app.database.lists();
+    let mut rows = retry_transient(|_| audit::list(db, &filter, page::more(limit))).await?;
+    let next = page::cut(&mut rows, limit, |row| row.id);
+    Ok(Json(Audit { rows, next }).into_response())
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use akhar_accounts::keys;
-use akhar_client::{AdminChangedBody, AdminJobCountsBody, AdminJobLifeBody, AdminJobsBody};
-use akhar_jobs::{
-    Bounded, GroupName, JobId, JobState, Operation, Queue,
-    store::{self, Change, JobSearch, PageStart},
+use akhar_jobs::{Bounded, GroupName, JobId, JobState, Operation, Queue};
+use akhar_operators::{
+    Change, JobSearch, accounts,
+    changes::{self, JobGroup},
+    search::{self, JobLife, JobRow, PageStart},
 };
 use akhar_platform::database::Pool;
 use axum::{
@@ -15,10 +15,11 @@ use axum::{
     http::Uri,
     response::{IntoResponse as _, Response},
 };
+use serde::Serialize;
 use serde_json::json;
+use utoipa::ToSchema;
 
 use super::{
-    documents,
     operator::Operator,
     values::{AtLeast, Text},
 };
@@ -168,7 +169,7 @@ impl Conditions {
     /// The search, with the account that has the name.
     async fn resolve(self, db: &Pool) -> Result<JobSearch, Problem> {
         let Some(account) = self.account else { return Ok(self.search) };
-        let account_id = Some(keys::find_account(db, &account).await?);
+        let account_id = Some(accounts::find(db, &account).await?);
         Ok(JobSearch { account_id, ..self.search })
     }
 }
@@ -200,6 +201,34 @@ impl Form for ChangeForm {
     }
 }
 
+/// A page of jobs.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AdminJobs)]
+pub(crate) struct Jobs {
+    /// The jobs. It may have none although there is a next page: a page reads a limited number of jobs.
+    jobs: Vec<JobRow>,
+    /// The value of `from` for the next page. Present only if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    next: Option<String>,
+}
+
+/// The numbers of jobs.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AdminJobCounts)]
+pub(crate) struct Counts {
+    /// The jobs by account, operation and state, the most numerous first.
+    groups: Vec<JobGroup>,
+}
+
+/// What a change of jobs did.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AdminChanged)]
+pub(crate) struct Changed {
+    /// How many jobs were changed.
+    n_changed: usize,
+}
+
 /// Responds with a page of jobs.
 #[utoipa::path(
     get,
@@ -210,7 +239,7 @@ impl Form for ChangeForm {
     description = "Lists the jobs that match all parameters: those that wait in the order of claims, those that have succeeded or \
         were cancelled in the order of their ends, and others newest first. It never has what a caller sent or got.",
     params(JobsQuery),
-    responses((status = 200, description = "The jobs.", body = AdminJobsBody), JobsProblems),
+    responses((status = 200, description = "The jobs.", body = Jobs), JobsProblems),
     security(("bearer" = [])),
 )]
 pub(crate) async fn list(
@@ -224,9 +253,8 @@ pub(crate) async fn list(
     let from = fields.from.and_then(|from| PageStart::parse(&from.0));
     let db = app.database.lists();
     let search = conditions!(fields, None).resolve(db).await?;
-    let page = store::search(db, &search, from, limit.into()).await?;
-    let jobs = page.jobs.into_iter().map(documents::job).collect();
-    Ok(Json(AdminJobsBody { jobs, next: page.next.map(PageStart::text) }).into_response())
+    let page = search::search(db, &search, from, limit.into()).await?;
+    Ok(Json(Jobs { jobs: page.jobs, next: page.next.map(PageStart::text) }).into_response())
 }
 
 /// Responds with the numbers of jobs.
@@ -237,7 +265,7 @@ pub(crate) async fn list(
     tag = "admin",
     summary = "Count jobs by account, operation and state",
     params(CountQuery),
-    responses((status = 200, description = "The numbers.", body = AdminJobCountsBody), JobsProblems),
+    responses((status = 200, description = "The numbers.", body = Counts), JobsProblems),
     security(("bearer" = [])),
 )]
 pub(crate) async fn count(
@@ -250,8 +278,8 @@ pub(crate) async fn count(
     let change = fields.change.map(|change| (change, i64::MAX));
     let db = app.database.lists();
     let search = conditions!(fields, None).resolve(db).await?;
-    let groups = documents::count_jobs(db, &search, change).await?;
-    Ok(Json(AdminJobCountsBody { groups }).into_response())
+    let groups = changes::count(db, &search, change).await?;
+    Ok(Json(Counts { groups }).into_response())
 }
 
 /// Responds with a job.
@@ -262,7 +290,7 @@ pub(crate) async fn count(
     tag = "admin",
     summary = "Get a job of any account with its failed attempts",
     params(JobPath),
-    responses((status = 200, description = "The job.", body = AdminJobLifeBody), JobProblems),
+    responses((status = 200, description = "The job.", body = JobLife), JobProblems),
     security(("bearer" = [])),
 )]
 pub(crate) async fn show(
@@ -273,7 +301,7 @@ pub(crate) async fn show(
     uri: Uri,
 ) -> Result<Response, Problem> {
     Problem::reject_if_any(query::unexpected(&uri))?;
-    let life = documents::job_life(&app.database.pool, id).await?;
+    let life = search::find(&app.database.pool, id).await?;
     Ok(Json(life.ok_or(Problem::of(ProblemType::NotFound))?).into_response())
 }
 
@@ -286,7 +314,7 @@ pub(crate) async fn show(
     summary = "Retry, cancel or delete jobs of any account",
     description = "Needs the role `operate`. Changes the jobs that match all conditions, as far as that is possible.",
     responses(
-        (status = 200, description = "How many were changed.", body = AdminChangedBody, example = json!({"n_changed": 312})),
+        (status = 200, description = "How many were changed.", body = Changed, example = json!({"n_changed": 312})),
         ChangeProblems,
     ),
     security(("bearer" = [])),
@@ -300,6 +328,6 @@ pub(crate) async fn change(
     let Wanted { change, conditions, limit } = form.fields;
     let db = &app.database.pool;
     let search = conditions.resolve(db).await?;
-    let n_changed = store::change_jobs(db, &operator.actor, change, &search, limit).await?;
-    Ok(Json(AdminChangedBody { n_changed }).into_response())
+    let n_changed = changes::apply(db, &operator.actor, change, &search, limit).await?;
+    Ok(Json(Changed { n_changed }).into_response())
 }

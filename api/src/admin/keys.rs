@@ -2,20 +2,21 @@
 
 use std::time::Duration;
 
-use akhar_accounts::{NewAccount, Quotas, Retention, Role, keys};
-use akhar_client::{AdminKeysBody, AdminNewKeyBody};
+use akhar_accounts::{Quotas, Retention, Role};
 use akhar_jobs::{Bounded, Queue};
+use akhar_operators::keys::{self, CreatedKey, Key, NewAccount};
 use axum::{
     Json,
     extract::State,
     http::{StatusCode, Uri},
     response::{IntoResponse as _, Response},
 };
+use serde::Serialize;
 use serde_json::json;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{
-    documents,
     name::Name,
     operator::Operator,
     values::{AtLeast, Text},
@@ -180,6 +181,18 @@ fn seconds(s: i32) -> Duration {
     Duration::from_secs(u64::from(s.unsigned_abs()))
 }
 
+/// A page of keys.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AdminKeys)]
+pub(crate) struct Keys {
+    /// The keys, the newest first.
+    keys: Vec<Key>,
+    /// The value of `before` for the next page. Present only if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    next: Option<Uuid>,
+}
+
 /// Responds with a page of keys.
 #[utoipa::path(
     get,
@@ -189,7 +202,7 @@ fn seconds(s: i32) -> Duration {
     summary = "List all keys, newest first",
     description = "Lists the keys of all accounts, revoked ones too, with the quotas of their accounts.",
     params(KeysQuery),
-    responses((status = 200, description = "The keys.", body = AdminKeysBody), KeysProblems),
+    responses((status = 200, description = "The keys.", body = Keys), KeysProblems),
     security(("bearer" = [])),
 )]
 pub(crate) async fn list(
@@ -200,8 +213,9 @@ pub(crate) async fn list(
 ) -> Result<Response, Problem> {
     let KeysQuery { before, limit } = query::parse(&uri)?;
     let limit = page::limit(limit);
-    let body = documents::keys(&app.database.pool, before, limit).await?;
-    Ok(Json(body).into_response())
+    let mut keys = keys::page(&app.database.pool, before, page::more(limit)).await?;
+    let next = page::cut(&mut keys, limit, |key| key.id);
+    Ok(Json(Keys { keys, next }).into_response())
 }
 
 /// Creates an account with a key.
@@ -212,7 +226,7 @@ pub(crate) async fn list(
     tag = "admin",
     summary = "Create an account and its first key",
     description = "Needs the role `admin`. The response has the only copy of the key.",
-    responses((status = 201, description = "The key.", body = AdminNewKeyBody), KeyFormProblems),
+    responses((status = 201, description = "The key.", body = CreatedKey), KeyFormProblems),
     security(("bearer" = [])),
 )]
 pub(crate) async fn create(
@@ -224,8 +238,8 @@ pub(crate) async fn create(
     let (mut account, url) = form.fields;
     let account_webhook = url.map(|url| caller_url::parse("webhook", &url, &app.url_rules)).transpose();
     account.webhook = account_webhook.map_err(|violation| Problem::violations(vec![violation]))?;
-    let (info, key) = keys::create(&app.database.pool, &operator.actor, account).await?;
-    Ok((StatusCode::CREATED, Json(documents::new_key(info, &key))).into_response())
+    let key = keys::create(&app.database.pool, &operator.actor, account).await?;
+    Ok((StatusCode::CREATED, Json(key)).into_response())
 }
 
 /// Replaces the quotas of a key's account.
@@ -259,7 +273,7 @@ pub(crate) async fn limit(
     summary = "Replace a key with a new one of the same account",
     description = "Needs the role `admin`. The new key has the name, role and lifetime of the old one. The response has its only copy.",
     params(("prefix" = String, Path, description = "The 8 characters after `ak_`.")),
-    responses((status = 201, description = "The new key.", body = AdminNewKeyBody), KeyFormProblems),
+    responses((status = 201, description = "The new key.", body = CreatedKey), KeyFormProblems),
     security(("bearer" = [])),
 )]
 pub(crate) async fn rotate(
@@ -269,8 +283,8 @@ pub(crate) async fn rotate(
     Name(prefix): Name,
     form: Checked<RotationForm>,
 ) -> Result<Response, Problem> {
-    let (info, key) = keys::rotate(&app.database.pool, &operator.actor, &prefix, form.fields).await?;
-    Ok((StatusCode::CREATED, Json(documents::new_key(info, &key))).into_response())
+    let key = keys::rotate(&app.database.pool, &operator.actor, &prefix, form.fields).await?;
+    Ok((StatusCode::CREATED, Json(key)).into_response())
 }
 
 /// Revokes a key.

@@ -1,7 +1,7 @@
 //! `/v1/admin/load`: what happens in the queues now, and the workers. It reads a limited number of rows, so that programs can ask
 //! for it every second.
 
-use akhar_client::AdminLoadBody;
+use akhar_operators::overview::{self, Load};
 use axum::{
     Json,
     extract::State,
@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-use super::{documents, operator::Operator};
+use super::operator::Operator;
 use crate::{
     app::App,
     http::context::AcceptsJson,
@@ -31,7 +31,7 @@ problems! {
     tag = "admin",
     summary = "Show what happens in the queues now, and the workers",
     description = "Reads a limited number of rows however many jobs there are, so a program may ask for it every second.",
-    responses((status = 200, description = "The load.", body = AdminLoadBody), LoadProblems),
+    responses((status = 200, description = "The load.", body = Load), LoadProblems),
     security(("bearer" = [])),
 )]
 pub(crate) async fn show(
@@ -41,5 +41,5 @@ pub(crate) async fn show(
     uri: Uri,
 ) -> Result<Response, Problem> {
     Problem::reject_if_any(query::unexpected(&uri))?;
-    Ok(Json(documents::load(&app.database.pool).await?).into_response())
+    Ok(Json(overview::load(&app.database.pool).await?).into_response())
 }

@@ -3,7 +3,6 @@
 
 mod accounts;
 mod audit;
-pub mod documents;
 mod jobs;
 mod keys;
 mod load;

@@ -1,14 +1,16 @@
 //! `GET /v1/admin/models`: responds with the models that the workers serve.
 
-use akhar_client::AdminModelsBody;
+use akhar_operators::workers::{self, ServedModel};
 use axum::{
     Json,
     extract::State,
     http::Uri,
     response::{IntoResponse as _, Response},
 };
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::{documents, operator::Operator};
+use super::operator::Operator;
 use crate::{
     app::App,
     http::context::AcceptsJson,
@@ -22,6 +24,14 @@ problems! {
     InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
+/// The models that workers serve.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AdminModels)]
+pub(crate) struct Models {
+    /// The models, by operation and language.
+    models: Vec<ServedModel>,
+}
+
 /// Responds with the models.
 #[utoipa::path(
     get,
@@ -31,7 +41,7 @@ problems! {
     summary = "List the models that workers serve, with their versions",
     description = "Has each model for each operation and language that it serves, with the workers whose heartbeats come. While \
         workers have different models for the same, as in a rollout, these are marked as mixed.",
-    responses((status = 200, description = "The models.", body = AdminModelsBody), ModelsProblems),
+    responses((status = 200, description = "The models.", body = Models), ModelsProblems),
     security(("bearer" = [])),
 )]
 pub(crate) async fn list(
@@ -41,6 +51,6 @@ pub(crate) async fn list(
     uri: Uri,
 ) -> Result<Response, Problem> {
     Problem::reject_if_any(query::unexpected(&uri))?;
-    let models = documents::models(&app.database.pool).await?;
-    Ok(Json(AdminModelsBody { models }).into_response())
+    let models = workers::models(&app.database.pool).await?;
+    Ok(Json(Models { models }).into_response())
 }

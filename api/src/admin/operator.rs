@@ -1,6 +1,7 @@
 //! Who sends a request of an operator, and whether the key is one of an operator.
 
-use akhar_accounts::{Actor, Role};
+use akhar_accounts::Role;
+use akhar_operators::Actor;
 use axum::{
     extract::FromRequestParts,
     http::{Method, request::Parts},

@@ -1,19 +1,18 @@
 //! `/v1/admin/queues`: lists the queues, and pauses, drains and resumes them.
 
-use akhar_client::AdminQueuesBody;
-use akhar_jobs::{
-    Queue,
-    store::{self, QueueMode},
-};
+use akhar_jobs::{Queue, store::QueueMode};
+use akhar_operators::queues::{self, QueueState};
 use axum::{
     Json,
     extract::State,
     http::{StatusCode, Uri},
     response::{IntoResponse as _, Response},
 };
+use serde::Serialize;
 use serde_json::json;
+use utoipa::ToSchema;
 
-use super::{documents, name::Name, operator::Operator};
+use super::{name::Name, operator::Operator};
 use crate::{
     app::App,
     http::context::AcceptsJson,
@@ -63,6 +62,14 @@ impl Form for ModeForm {
     }
 }
 
+/// All queues.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AdminQueues)]
+pub(crate) struct Queues {
+    /// The queues.
+    queues: Vec<QueueState>,
+}
+
 /// Responds with all queues.
 #[utoipa::path(
     get,
@@ -70,7 +77,7 @@ impl Form for ModeForm {
     operation_id = "admin-list-queues",
     tag = "admin",
     summary = "List the queues with their modes and jobs",
-    responses((status = 200, description = "The queues.", body = AdminQueuesBody), ListProblems),
+    responses((status = 200, description = "The queues.", body = Queues), ListProblems),
     security(("bearer" = [])),
 )]
 pub(crate) async fn list(
@@ -80,8 +87,8 @@ pub(crate) async fn list(
     uri: Uri,
 ) -> Result<Response, Problem> {
     Problem::reject_if_any(query::unexpected(&uri))?;
-    let queues = documents::queues(&app.database.pool).await?;
-    Ok(Json(AdminQueuesBody { queues }).into_response())
+    let queues = queues::list(&app.database.pool).await?;
+    Ok(Json(Queues { queues }).into_response())
 }
 
 /// Sets the mode of a queue.
@@ -103,6 +110,6 @@ pub(crate) async fn set(
     form: Checked<ModeForm>,
 ) -> Result<StatusCode, Problem> {
     let queue = Queue::from_name(&queue).ok_or(Problem::of(ProblemType::NotFound))?;
-    store::set_queue_mode(&app.database.pool, &operator.actor, queue, form.fields).await?;
+    queues::set_mode(&app.database.pool, &operator.actor, queue, form.fields).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,10 +1,11 @@
 //! The values of fields that only requests of operators have.
 
-use akhar_accounts::{Action, Role};
+use akhar_accounts::Role;
 use akhar_jobs::{
     Queue,
-    store::{Change, DeliveryState, QueueMode},
+    store::{DeliveryState, QueueMode},
 };
+use akhar_operators::{Action, Change};
 use serde_json::json;
 use uuid::Uuid;
 

@@ -1,17 +1,19 @@
 //! `/v1/admin/webhooks`: lists webhooks, and sends those again that were given up.
 
-use akhar_client::{AdminRedeliveredBody, AdminWebhooksBody};
 use akhar_jobs::{Bounded, Queue, store::DeliveryState};
+use akhar_operators::webhooks::{self, Redelivered, Webhook};
 use axum::{
     Json,
     extract::State,
     http::Uri,
     response::{IntoResponse as _, Response},
 };
+use serde::Serialize;
 use serde_json::json;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{documents, operator::Operator};
+use super::operator::Operator;
 use crate::{
     app::App,
     http::context::AcceptsJson,
@@ -92,6 +94,18 @@ impl Form for RedeliverForm {
     }
 }
 
+/// A page of webhooks.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AdminWebhooks)]
+pub(crate) struct Webhooks {
+    /// The webhooks, the newest first.
+    webhooks: Vec<Webhook>,
+    /// The value of `before` for the next page. Present only if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    next: Option<Uuid>,
+}
+
 /// Responds with a page of webhooks.
 #[utoipa::path(
     get,
@@ -101,7 +115,7 @@ impl Form for RedeliverForm {
     summary = "List webhooks of all accounts, newest first",
     description = "Lists the webhooks with their attempts and last errors. They are deleted with their jobs or groups.",
     params(WebhooksQuery),
-    responses((status = 200, description = "The webhooks.", body = AdminWebhooksBody), ListProblems),
+    responses((status = 200, description = "The webhooks.", body = Webhooks), ListProblems),
     security(("bearer" = [])),
 )]
 pub(crate) async fn list(
@@ -112,8 +126,10 @@ pub(crate) async fn list(
 ) -> Result<Response, Problem> {
     let WebhooksQuery { state, before, limit } = query::parse(&uri)?;
     let limit = page::limit(limit);
-    let body = retry_transient(|_| documents::webhooks(app.database.lists(), state, before, limit)).await?;
-    Ok(Json(body).into_response())
+    let db = app.database.lists();
+    let mut webhooks = retry_transient(|_| webhooks::page(db, state, before, page::more(limit))).await?;
+    let next = page::cut(&mut webhooks, limit, |webhook| webhook.id);
+    Ok(Json(Webhooks { webhooks, next }).into_response())
 }
 
 /// Sends webhooks again.
@@ -125,7 +141,7 @@ pub(crate) async fn list(
     summary = "Send webhooks again at once, with all attempts before them",
     description = "Needs the role `operate`. Sends the webhooks with the ids, or all that were given up.",
     responses(
-        (status = 200, description = "How many are sent again.", body = AdminRedeliveredBody,
+        (status = 200, description = "How many are sent again.", body = Redelivered,
             example = json!({"n_redelivered": 12, "unknown": []})),
         RedeliverProblems,
     ),
@@ -138,9 +154,9 @@ pub(crate) async fn redeliver(
     form: Checked<RedeliverForm>,
 ) -> Result<Response, Problem> {
     let db = &app.database.pool;
-    let body: AdminRedeliveredBody = match form.fields {
-        Wanted::Ids(ids) => documents::redeliver(db, &operator.actor, &ids).await?,
-        Wanted::AllDead => documents::redeliver_dead(db, &operator.actor).await?,
+    let body = match form.fields {
+        Wanted::Ids(ids) => webhooks::redeliver(db, &operator.actor, &ids).await?,
+        Wanted::AllDead => webhooks::redeliver_dead(db, &operator.actor).await?,
     };
     Ok(Json(body).into_response())
 }

@@ -1,16 +1,18 @@
 //! `/v1/admin/workers`: lists the workers, and drains and resumes them.
 
-use akhar_client::AdminWorkersBody;
-use akhar_jobs::{Queue, store};
+use akhar_jobs::Queue;
+use akhar_operators::workers::{self, Worker};
 use axum::{
     Json,
     extract::State,
     http::{StatusCode, Uri},
     response::{IntoResponse as _, Response},
 };
+use serde::Serialize;
 use serde_json::json;
+use utoipa::ToSchema;
 
-use super::{documents, name::Name, operator::Operator};
+use super::{name::Name, operator::Operator};
 use crate::{
     app::App,
     http::context::AcceptsJson,
@@ -59,6 +61,14 @@ impl Form for DrainForm {
     }
 }
 
+/// All workers.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AdminWorkers)]
+pub(crate) struct Workers {
+    /// The workers.
+    workers: Vec<Worker>,
+}
+
 /// Responds with all workers.
 #[utoipa::path(
     get,
@@ -66,7 +76,7 @@ impl Form for DrainForm {
     operation_id = "admin-list-workers",
     tag = "admin",
     summary = "List the workers with their heartbeats and jobs",
-    responses((status = 200, description = "The workers.", body = AdminWorkersBody), ListProblems),
+    responses((status = 200, description = "The workers.", body = Workers), ListProblems),
     security(("bearer" = [])),
 )]
 pub(crate) async fn list(
@@ -76,8 +86,8 @@ pub(crate) async fn list(
     uri: Uri,
 ) -> Result<Response, Problem> {
     Problem::reject_if_any(query::unexpected(&uri))?;
-    let workers = documents::workers(&app.database.pool).await?;
-    Ok(Json(AdminWorkersBody { workers }).into_response())
+    let workers = workers::list(&app.database.pool).await?;
+    Ok(Json(Workers { workers }).into_response())
 }
 
 /// Drains or resumes a worker.
@@ -99,7 +109,7 @@ pub(crate) async fn set(
     form: Checked<DrainForm>,
 ) -> Result<StatusCode, Problem> {
     let db = &app.database.pool;
-    if store::drain_worker(db, &operator.actor, &name, form.fields).await? {
+    if workers::drain(db, &operator.actor, &name, form.fields).await? {
         Ok(StatusCode::NO_CONTENT)
     } else {
         Err(Problem::of(ProblemType::NotFound))

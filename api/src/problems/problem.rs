@@ -5,13 +5,14 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use akhar_accounts::{ChangeError, Forbidden, KeyError, NameError};
+use akhar_accounts::NameError;
 use akhar_client::{ProblemBody, ViolationBody};
 use akhar_jobs::{
     backend::{GroupError, QueueFull, SubmitError},
     fair_share::Limit,
     uploads::UploadStoreError,
 };
+use akhar_operators::{ChangeError, Forbidden, KeyError};
 use akhar_platform::{
     database::{is_storage_full, is_transient},
     metrics,

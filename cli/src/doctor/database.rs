@@ -1,8 +1,11 @@
 //! Checks of Postgres: that it can be reached, its settings, its schema, its clock, and the workers and keys in it.
 
-use akhar_accounts::{KeyInfo, keys};
-use akhar_jobs::store::{self, WorkerState};
+use akhar_jobs::store;
 use akhar_migrations::SchemaError;
+use akhar_operators::{
+    keys::{self, Key, KeyState},
+    workers::{self, WorkerState},
+};
 use akhar_platform::{
     config::Config,
     database::{Database, NOT_NOTIFIED, Pool, PrivatePostgres, Servers, advice, is_storage_full},
@@ -275,9 +278,9 @@ async fn queues(db: &Pool) -> Result<Vec<Check>, sqlx::Error> {
 }
 
 async fn workers(db: &Pool) -> Result<Check, sqlx::Error> {
-    let all = store::list_workers(db).await?;
+    let all = workers::list(db).await?;
     let names = |state| -> Vec<&str> {
-        all.iter().filter(|worker| worker.state() == state).map(|worker| worker.name.as_str()).collect()
+        all.iter().filter(|worker| worker.state == state).map(|worker| worker.name.as_str()).collect()
     };
     let n_working = names(WorkerState::Works).len();
     let drained = [names(WorkerState::Draining), names(WorkerState::Drained)].concat();
@@ -311,13 +314,13 @@ async fn working_keys(db: &Pool) -> Check {
         Ok(all) => all,
         Err(error) => return Check::failed("keys", error.to_string(), "look at Postgres's log"),
     };
-    let working: Vec<&KeyInfo> = all.iter().map(|listed| &listed.key).filter(|key| key.works()).collect();
+    let working: Vec<&Key> = all.iter().filter(|key| key.state == KeyState::Works).collect();
     let n = working.len();
     if n == 0 {
         return Check::warning("keys", "no key works", "make one: akhar keys create --name NAME");
     }
     let found = format!("{n} {} valid", if n == 1 { "is" } else { "are" });
-    let expire_soon = working.iter().filter(|key| key.replaced_by.is_none()).filter_map(|key| {
+    let expire_soon = working.iter().filter(|key| !key.is_replaced).filter_map(|key| {
         let s = key.expires_in_s.filter(|s| *s < EXPIRES_SOON_S)?;
         Some((format!("{} ({}) expires in {}", key.prefix, key.name, age(s)), &key.prefix))
     });

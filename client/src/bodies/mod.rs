@@ -1,6 +1,5 @@
 //! The JSON bodies, one file for each.
 
-pub(crate) mod admin;
 pub(crate) mod event;
 pub(crate) mod group;
 pub(crate) mod handwriting;

@@ -1,13 +1,13 @@
-//! What operators decide about queues and workers.
+//! What operators have decided about queues and workers.
 
-use akhar_accounts::{Action, Actor, ChangeError};
 use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
 
 use crate::Queue;
 
 /// What happens to the jobs of a queue. The names are stored in rows: never rename one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, sqlx::Type)]
+#[serde(rename_all = "lowercase")]
 #[sqlx(type_name = "text", rename_all = "lowercase")]
 pub enum QueueMode {
     /// Jobs are accepted and run.
@@ -89,71 +89,9 @@ pub async fn queue_control(db: &Pool, queue: Queue) -> Result<QueueControl, sqlx
 /// The Postgres channel on which it is announced that an operator set the mode of a queue.
 pub const QUEUE_MODE_CHANGED: &str = "queue_mode_changed";
 
-impl QueueMode {
-    const fn action(self) -> Action {
-        match self {
-            Self::Open => Action::QueueResume,
-            Self::Paused => Action::QueuePause,
-            Self::Draining => Action::QueueDrain,
-        }
-    }
-}
-
-/// Sets the mode of a queue. Workers follow within about a second, api processes as soon as they have the announcement.
-pub async fn set_queue_mode(
-    db: &Pool,
-    actor: &Actor,
-    queue: Queue,
-    mode: QueueMode,
-) -> Result<(), ChangeError> {
-    let entry = actor.begin(mode.action())?;
-    db.transaction(move |transaction| {
-        Box::pin(async move {
-            let changed = sqlx::query(
-                "with changed as (
-                     insert into queue_controls (queue, mode)
-                     select $1, $2 where $2 <> 'open' or exists (select from queue_controls where queue = $1)
-                     on conflict (queue) do update set mode = excluded.mode, changed_at = now()
-                     where queue_controls.mode <> excluded.mode returning queue)
-                 select pg_notify($3, queue) from changed",
-            )
-            .bind(queue.name())
-            .bind(mode)
-            .bind(QUEUE_MODE_CHANGED)
-            .fetch_all(&mut *transaction)
-            .await?;
-            Ok(entry.record(transaction, queue.name(), changed.len()).await?)
-        })
-    })
-    .await
-}
-
 /// Deletes the workers of a process that has ended: those whose names begin with this. The jobs that they held count as lost
 /// immediately (see [`super::lost`]).
 pub async fn remove_workers(db: &Pool, name_start: &str) -> Result<(), sqlx::Error> {
     sqlx::query("delete from workers where starts_with(name, $1)").bind(name_start).execute(db).await?;
     Ok(())
-}
-
-/// Makes a worker stop to claim jobs, or start again. The worker follows within about a second, and finishes the jobs
-/// that it has. Returns `false` if there is no such worker.
-pub async fn drain_worker(db: &Pool, actor: &Actor, worker: &str, drain: bool) -> Result<bool, ChangeError> {
-    let entry = actor.begin(if drain { Action::WorkerDrain } else { Action::WorkerResume })?;
-    let worker = worker.to_owned();
-    db.transaction(move |transaction| {
-        Box::pin(async move {
-            let was_draining: Option<bool> = sqlx::query_scalar(
-                "with old as (select name, is_draining from workers where name = $1 for update)
-                 update workers w set is_draining = $2 from old where w.name = old.name returning old.is_draining",
-            )
-            .bind(&worker)
-            .bind(drain)
-            .fetch_optional(&mut *transaction)
-            .await?;
-            let is_changed = was_draining.is_some_and(|was| was != drain);
-            entry.record(transaction, &worker, usize::from(is_changed)).await?;
-            Ok(was_draining.is_some())
-        })
-    })
-    .await
 }

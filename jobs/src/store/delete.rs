@@ -65,10 +65,7 @@ pub async fn delete(db: &Pool, job: JobId, account_id: Uuid) -> Result<Option<De
 }
 
 /// Deletes those of these jobs that have ended and that no other statement has locked.
-pub(super) async fn delete_these(
-    db: &mut PgConnection,
-    jobs: Vec<Uuid>,
-) -> Result<Vec<Deleted>, sqlx::Error> {
+pub async fn delete_these(db: &mut PgConnection, jobs: Vec<Uuid>) -> Result<Vec<Deleted>, sqlx::Error> {
     let deleted = sqlx::query_scalar(deletion!(
         "select id from jobs where id = any($1) and ended_at is not null for update skip locked",
         "true"

@@ -141,7 +141,7 @@ fn sorted(endings: &[Ending]) -> Vec<&Ending> {
 }
 
 /// Ends jobs in a transaction. After its commit, [`announce_ends`] announces those that it returns.
-pub(super) async fn end_within(
+pub async fn end_within(
     transaction: &mut PgConnection,
     endings: &[Ending],
 ) -> Result<Vec<EndedRow>, sqlx::Error> {
@@ -155,7 +155,7 @@ pub(super) async fn end_within(
 }
 
 /// Announces the ends of jobs that are not announced yet.
-pub(super) async fn announce_ends(db: &mut PgConnection, ended: &[EndedRow]) {
+pub async fn announce_ends(db: &mut PgConnection, ended: &[EndedRow]) {
     if ended.iter().any(|row| row.is_flushed) {
         for rows in ended.chunks(MAX_ENDINGS) {
             let ids: Vec<_> = rows.iter().map(|row| row.id.to_string()).collect();
@@ -185,7 +185,7 @@ impl Ends {
 
 /// A job that ended.
 #[derive(sqlx::FromRow)]
-pub(super) struct EndedRow {
+pub struct EndedRow {
     id: JobId,
     /// The address of the object that nobody needs any more.
     object: Option<String>,

@@ -19,16 +19,11 @@ mod find;
 mod follow;
 mod groups;
 mod heartbeat;
-mod list;
-mod minutes;
-mod models;
-mod operators;
-mod overview;
 mod progress;
 mod requeue;
 mod reserved_uploads;
+mod retry;
 mod rows;
-mod search;
 mod stored;
 mod strokes;
 mod submit;
@@ -42,11 +37,12 @@ pub use announcements::{JOBS_ENDED, JOBS_QUEUED, WEBHOOKS_DUE};
 pub use claim::{Claimed, claim, claimed_by};
 pub use clock::{Clock, ClockJump, clock, record_clock_jump};
 pub use control::{
-    Orders, QUEUE_MODE_CHANGED, QueueControl, QueueMode, drain_worker, queue_control, queue_controls,
-    remove_workers, set_queue_mode,
+    Orders, QUEUE_MODE_CHANGED, QueueControl, QueueMode, queue_control, queue_controls, remove_workers,
 };
-pub use delete::{Deleted, delete, delete_delivered, is_deleted};
-pub use end::{Ending, Ends, Guard, MAX_ENDINGS, acknowledge, cancel, end};
+pub use delete::{Deleted, delete, delete_delivered, delete_these, is_deleted};
+pub use end::{
+    EndedRow, Ending, Ends, Guard, MAX_ENDINGS, acknowledge, announce_ends, cancel, end, end_within,
+};
 pub use find::{EndedFacts, JobFilter, ended, ended_facts, find, find_many, of_account};
 pub use follow::{Cursor, Followed, follow};
 pub use groups::{
@@ -56,20 +52,10 @@ pub use groups::{
 pub use heartbeat::{
     DEAD_AFTER, Heartbeat, LoadedModel, any_alive, beat, heartbeats, last_heartbeats, leave,
 };
-pub use list::{QueueDepth, Unended, WorkerRow, WorkerState, list_workers, queue_depths, unended};
-pub use minutes::{QueueMinute, record_minute, record_minutes, recorded_minutes};
-pub use models::{ServedModel, served_models};
-pub use operators::{
-    Change, ErrorCount, FailedAttempt, JobGroup, change_jobs, count_jobs, errors, failed_attempts,
-};
-pub use overview::{
-    AccountJobs, AccountUse, Kept, MAX_COUNTED, PanjabiTexts, QueueLoad, StateCounts, jobs_of_accounts, kept,
-    panjabi_texts, queue_loads, state_counts, use_of_accounts,
-};
 pub use progress::note_progress;
 pub use requeue::{Requeue, requeue};
 pub use reserved_uploads::{ReservedUpload, find_reserved_upload, reserve_upload};
-pub use search::{JobPage, JobSearch, JobSummary, PageStart, search};
+pub use retry::{CAN_BE_RETRIED, retry};
 pub use stored::stored_bytes;
 pub use submit::{Submitted, submit, submitted};
 pub use sweep::{RunningJob, expire, forget_workers, lost, make_due, overdue};
@@ -77,7 +63,6 @@ pub use uploads::used_objects;
 pub use usage::{AudioReservation, AudioUsage, reserve_audio};
 pub use waiting::{WaitingJobs, waiting};
 pub use webhooks::{
-    Attempted, Delivery, DeliveryState, DueDeliveries, Ended, LeaseLimits, ListedDelivery, MAX_DUE_COUNTED,
-    due_deliveries, is_still_ended, lease_deliveries, list_deliveries, redeliver, redeliver_dead,
-    settle_delivery,
+    Attempted, Delivery, DeliveryState, DueDeliveries, Ended, LeaseLimits, MAX_DUE_COUNTED, due_deliveries,
+    is_still_ended, lease_deliveries, settle_delivery,
 };

@@ -1,18 +1,16 @@
-//! Webhook deliveries: leases those that are due, writes the results of their attempts, and lists and repeats them for
-//! operators. The end of a job writes its delivery (see [`super::end`]), the look that finds the end of a group that of the group, and the
+//! Webhook deliveries: leases those that are due, and writes the results of their attempts. The end of a job writes its delivery (see [`super::end`]), the look that finds the end of a group that of the group, and the
 //! deletion of the job or the group deletes it.
 
 use std::time::Duration;
 
-use akhar_accounts::{Action, Actor, ChangeError};
 use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
 use sqlx::{FromRow, Row as _, postgres::PgRow, types::Json};
 use uuid::Uuid;
 
-use crate::{GroupName, JobId};
+use crate::JobId;
 
-use super::{Group, JobSearch, rows::column};
+use super::{Group, rows::column};
 
 /// How long an attempt has to write its result. After that the delivery is due again, because the attempt's process may
 /// have died.
@@ -24,11 +22,9 @@ const WINDOW: i64 = 256;
 /// The count of due deliveries ends here.
 pub const MAX_DUE_COUNTED: i64 = 10_000;
 
-/// The most dead deliveries that one statement makes pending again.
-const REDELIVERED_AT_ONCE: i64 = 1000;
-
 /// The state of a delivery. The names are stored in rows: never rename one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::Type)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, sqlx::Type)]
+#[serde(rename_all = "lowercase")]
 #[sqlx(type_name = "text", rename_all = "lowercase")]
 pub enum DeliveryState {
     /// It will be attempted again.
@@ -225,108 +221,4 @@ pub async fn is_still_ended(db: &Pool, delivery: &Delivery) -> Result<bool, sqlx
          select exists (select from webhook_deliveries where id = $1) and not exists (select from withdrawn)",
     );
     is_still_ended.bind(delivery.id).fetch_one(db).await
-}
-
-/// A delivery in a list.
-#[derive(Debug, Clone, sqlx::FromRow)]
-pub struct ListedDelivery {
-    /// The id of the webhook, which is that of its job if it is not about a group.
-    pub id: Uuid,
-    /// The group that has ended. `None` if a job has.
-    pub group_name: Option<GroupName>,
-    /// The account that owns the job or the group.
-    pub account_id: Uuid,
-    /// Where it is sent.
-    pub url: String,
-    /// The state.
-    pub state: DeliveryState,
-    /// The number of attempts so far.
-    pub attempt: i32,
-    /// When the job or the group ended.
-    pub created_at: DateTime<Utc>,
-    /// When the next attempt is due.
-    pub due_at: DateTime<Utc>,
-    /// When it was delivered or given up.
-    pub ended_at: Option<DateTime<Utc>>,
-    /// Why the last attempt failed.
-    pub last_error: Option<String>,
-}
-
-/// At most `limit` deliveries with ids before `before`, those of the newest ends first. `None` as the state means every state.
-pub async fn list_deliveries(
-    db: &Pool,
-    state: Option<DeliveryState>,
-    before: Option<Uuid>,
-    limit: i64,
-) -> Result<Vec<ListedDelivery>, sqlx::Error> {
-    sqlx::query_as(
-        "select id, group_name, account_id, url, state, attempt, created_at, due_at, ended_at, last_error
-         from webhook_deliveries where ($1 is null or state = $1) and ($2 is null or id < $2)
-         order by id desc limit $3",
-    )
-    .bind(state.map(DeliveryState::name))
-    .bind(before)
-    .bind(limit)
-    .fetch_all(db)
-    .await
-}
-
-/// Makes the deliveries with these ids due now, with all attempts before them. Returns the ids of those that exist.
-pub async fn redeliver(db: &Pool, actor: &Actor, ids: &[Uuid]) -> Result<Vec<Uuid>, ChangeError> {
-    let entry = actor.begin(Action::WebhooksRedeliver)?;
-    let ids = ids.to_vec();
-    db.transaction(move |transaction| {
-        Box::pin(async move {
-            // The ends of groups before those of jobs, as the end of a job changes them.
-            let redelivered: Vec<Uuid> = sqlx::query_scalar(
-                "update webhook_deliveries set state = 'pending', attempt = 0, due_at = now(), ended_at = null
-                 where id in (
-                     select id from webhook_deliveries where id = any($1)
-                     order by job_id nulls first, account_id, group_name for update)
-                 returning id",
-            )
-            .bind(ids)
-            .fetch_all(&mut *transaction)
-            .await?;
-            let of_these = Some(redelivered.iter().copied().map(JobId).collect());
-            let search = JobSearch { ids: of_these, ..JobSearch::default() };
-            entry.record(transaction, &search.to_string(), redelivered.len()).await?;
-            Ok(redelivered)
-        })
-    })
-    .await
-}
-
-/// Makes all dead deliveries due now, but not those that die meanwhile. Returns their number. Those that another statement
-/// has locked are skipped: they are being deleted or redelivered.
-pub async fn redeliver_dead(db: &Pool, actor: &Actor) -> Result<usize, ChangeError> {
-    let entry = actor.begin(Action::WebhooksRedeliver)?;
-    let began: DateTime<Utc> = sqlx::query_scalar("select now()").fetch_one(db).await?;
-    let mut n = 0;
-    loop {
-        let entry = entry.clone();
-        let redelivered = db.transaction(move |transaction| {
-            Box::pin(async move {
-                let redelivered = sqlx::query(
-                    "update webhook_deliveries set state = 'pending', attempt = 0, due_at = now(), ended_at = null
-                     where id in (
-                         select id from webhook_deliveries where state = 'dead' and ended_at <= $1
-                         limit $2 for update skip locked)
-                     returning id",
-                )
-                .bind(began)
-                .bind(REDELIVERED_AT_ONCE)
-                .fetch_all(&mut *transaction)
-                .await?
-                .len();
-                entry.record(transaction, "all that were given up", redelivered).await?;
-                Ok::<_, sqlx::Error>(redelivered)
-            })
-        });
-        let redelivered = redelivered.await?;
-        if redelivered == 0 {
-            return Ok(n);
-        }
-        n += redelivered;
-    }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use akhar_accounts::{Action, Role};
+use akhar_accounts::Role;
 use akhar_jobs::{FreePlaces, Queue, store};
+use akhar_operators::Action;
 use akhar_tests::{Answer, Form, Stack, http::send, images::fixture_of, ops::Operator, until};
 use serde_json::{Value, json};
 use uuid::Uuid;

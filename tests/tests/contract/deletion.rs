@@ -244,9 +244,8 @@ async fn the_operations_page_counts_deleted_jobs() {
     let account: Uuid =
         sqlx::query_scalar("select id from accounts").fetch_one(&stack.db).await.expect("one");
     let counts = async || {
-        let used =
-            akhar_jobs::store::use_of_accounts(&stack.db, &[account]).await.expect("its use").remove(0);
-        let loads = akhar_jobs::store::queue_loads(&stack.db).await.expect("the loads");
+        let used = akhar_operators::accounts::uses(&stack.db, &[account]).await.expect("its use").remove(0);
+        let loads = akhar_operators::queues::loads(&stack.db).await.expect("the loads");
         let ended: f64 = loads.iter().map(|load| load.ended_per_minute).sum();
         (used.n_last_hour, used.newest_at, ended.round())
     };

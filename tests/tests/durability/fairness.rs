@@ -5,8 +5,9 @@ use std::{sync::Arc, time::Duration};
 use akhar_jobs::{
     FreePlaces, JobUpload, MediaType, NewJob, Queue, UploadContent,
     backend::{Admission, Submissions},
-    store::{self, Change, Ending, Guard, JobSearch, Requeue},
+    store::{self, Ending, Guard, Requeue},
 };
+use akhar_operators::{Change, JobSearch, changes};
 use akhar_platform::database::{Database, Pool};
 use akhar_tests::{
     Answer, Cluster, Form, Stack,
@@ -378,7 +379,7 @@ async fn a_job_that_an_operator_returns_to_its_queue_gets_a_new_turn() {
     let dead = Ending::dead(claimed, "a test".to_owned(), false);
     assert!(akhar_tests::queue::end(&db, &[dead]).await.expect("a write").any());
     insert(&db, &jobs(accounts[1], 3, true)).await;
-    let retried = store::change_jobs(&db, &actor(), Change::Retry, &JobSearch::default(), 10).await;
+    let retried = changes::apply(&db, &actor(), Change::Retry, &JobSearch::default(), 10).await;
     assert_eq!(retried.expect("a write"), 1);
     assert_eq!(next_claimed(&db, &accounts, 4).await, [1, 0, 1, 1]);
 }

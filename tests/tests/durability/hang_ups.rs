@@ -108,7 +108,7 @@ impl Worker {
             Work::SweepUploads => {
                 Orphans::new(UploadStore::in_database()).pass(db).await.expect("a pass");
             }
-            Work::RecordMinute => drop(store::record_minute(db).await.expect("a write")),
+            Work::RecordMinute => drop(akhar_operators::minutes::record_minute(db).await.expect("a write")),
             Work::Leave => store::leave(db, "another").await.expect("a write"),
         }
     }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use akhar_accounts::ChangeError;
 use akhar_jobs::{
     Fence, FreePlaces, GroupName, JobId, NewJob, Queue,
-    store::{self, Attempted, Change, Ended, Ending, Guard, JobSearch, LeaseLimits, Requeue},
+    store::{self, Attempted, Ended, Ending, Guard, LeaseLimits, Requeue},
 };
+use akhar_operators::{Change, ChangeError, JobSearch, changes, webhooks};
 use akhar_platform::database::Database;
 use akhar_platform::database::Pool;
 use akhar_tests::{Cluster, ops::actor};
@@ -120,7 +120,7 @@ fn database(error: ChangeError) -> sqlx::Error {
 
 fn redeliver(db: &Pool) -> Running<'_> {
     async move {
-        store::redeliver_dead(db, &actor()).await.map_err(database)?;
+        webhooks::redeliver_dead(db, &actor()).await.map_err(database)?;
         Ok(0)
     }
     .boxed()
@@ -130,7 +130,7 @@ fn redeliver(db: &Pool) -> Running<'_> {
 fn retry(db: &Pool) -> Running<'_> {
     async move {
         let search = JobSearch::default();
-        store::change_jobs(db, &actor(), Change::Retry, &search, N_JOBS / 4).await.map_err(database)?;
+        changes::apply(db, &actor(), Change::Retry, &search, N_JOBS / 4).await.map_err(database)?;
         Ok(0)
     }
     .boxed()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use akhar_jobs::store::{self, QueueMinute};
+use akhar_operators::minutes::{self, QueueMinute};
 use akhar_platform::database::Pool;
 use akhar_tests::Cluster;
 use futures::future::try_join_all;
@@ -41,7 +41,7 @@ const JOBS: &str = "
     select gen_random_uuid(), gen_random_uuid(), 'test', 'quick', 'succeeded', at, at, at from minutes";
 
 async fn minutes(db: &Pool) -> Vec<QueueMinute> {
-    store::recorded_minutes(db).await.expect("minutes")
+    minutes::recorded_minutes(db).await.expect("minutes")
 }
 
 #[tokio::test]
@@ -56,7 +56,7 @@ async fn several_processes_record_a_minute_once_with_what_happened_in_it() {
     .await
     .expect("old minutes");
 
-    let next = try_join_all((0..8).map(|_| store::record_minute(&db))).await.expect("they are recorded");
+    let next = try_join_all((0..8).map(|_| minutes::record_minute(&db))).await.expect("they are recorded");
     assert!(next.iter().all(|pause| *pause <= Duration::from_secs(60)), "{next:?}");
     let all: i64 =
         sqlx::query_scalar("select count(*) from queue_minutes").fetch_one(&db).await.expect("a count");

@@ -1,9 +1,6 @@
 //! `/ops/audit`: what operators changed.
 
-use akhar_accounts::{
-    Action,
-    audit::{self, AuditFilter, AuditRow},
-};
+use akhar_operators::audit::{self, Action, AuditFilter, AuditRow};
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -14,13 +11,13 @@ use super::{
     format::{number, time},
     layout::{self, Section},
     operator::Operator,
-    search::escaped,
+    search_query::escaped,
     state::OpsState,
 };
-use crate::ui::query::Parameters;
+use crate::{page, ui::query::Parameters};
 
 /// The changes on a page.
-const PER_PAGE: usize = 50;
+const PER_PAGE: u8 = 50;
 
 /// Which changes the page shows.
 #[derive(Debug, Default, Deserialize)]
@@ -50,11 +47,8 @@ pub(super) async fn handle(
 ) -> Result<Response, Failure> {
     let actor = Some(query.actor.trim()).filter(|actor| !actor.is_empty()).map(str::to_owned);
     let filter = AuditFilter { action: Action::from_name(&query.action), actor, before: query.from };
-    // One more than the page has tells whether there is a next page.
-    let limit = i64::try_from(PER_PAGE + 1).unwrap_or(i64::MAX);
-    let mut rows = audit::list(&state.database, &filter, limit).await?;
-    let has_next = rows.len() > PER_PAGE;
-    rows.truncate(PER_PAGE);
+    let mut rows = audit::list(&state.database, &filter, page::more(PER_PAGE)).await?;
+    let next = page::cut(&mut rows, PER_PAGE, |row| row.id);
     let body = html! {
         h1 { "Audit" }
         p.hint { "What operators changed in the last 90 days: on these pages, through the API and with commands." }
@@ -62,8 +56,8 @@ pub(super) async fn handle(
         @if rows.is_empty() { p { "No such change is recorded." } } @else { (list(&rows)) }
         nav.pages aria-label="Pages of the list" {
             @if query.from.is_some() { a href=(query.path(None)) { "First page" } }
-            @if let Some(last) = rows.last().filter(|_| has_next) {
-                a rel="next" href=(query.path(Some(last.id))) { "Next page" }
+            @if next.is_some() {
+                a rel="next" href=(query.path(next)) { "Next page" }
             }
         }
     };

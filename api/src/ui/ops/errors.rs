@@ -1,9 +1,9 @@
 //! `/ops/errors`: failed jobs by error, with a button that retries all jobs with one error.
 
-use akhar_accounts::Action;
-use akhar_jobs::{
-    JobState,
-    store::{self, Change, ErrorCount, JobSearch},
+use akhar_jobs::JobState;
+use akhar_operators::{
+    Action, Change, JobSearch,
+    changes::{self, ErrorCount},
 };
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
@@ -16,7 +16,7 @@ use super::{
     layout::{self, Section, token},
     notice::{self, Done, Kind},
     operator::Operator,
-    search::escaped,
+    search_query::escaped,
     state::OpsState,
 };
 use crate::ui::{query::Parameters, respond::see_other};
@@ -30,7 +30,7 @@ pub(super) async fn handle(
     operator: Operator,
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
-    let errors = store::errors(&state.database, MAX_ERRORS).await?;
+    let errors = changes::errors(&state.database, MAX_ERRORS).await?;
     let body = html! {
         (notice::show(&done))
         h1 { "Errors" }
@@ -70,8 +70,7 @@ pub(super) async fn retry(State(state): State<OpsState>, form: OperatorForm) -> 
     let error = Some(form.fields.get("error").to_owned());
     let search = JobSearch { state: Some(JobState::Failed), error, ..JobSearch::default() };
     let n_retried =
-        store::change_jobs(&state.database, &form.operator.actor, Change::Retry, &search, MAX_CHANGED)
-            .await?;
+        changes::apply(&state.database, &form.operator.actor, Change::Retry, &search, MAX_CHANGED).await?;
     state.live.forget().await;
     tracing::info!(
         operator = form.operator.session.prefix,

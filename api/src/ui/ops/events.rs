@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use akhar_accounts::ops_sessions;
+use akhar_operators::sessions;
 use axum::{
     extract::State,
     http::StatusCode,
@@ -50,7 +50,7 @@ pub(super) async fn handle(
                     () = state.draining.cancelled() => return None,
                 }
                 if n_looks % LOOKS_PER_CHECK == 0
-                    && matches!(ops_sessions::find(&state.database, &operator.id).await, Ok(None))
+                    && matches!(sessions::find(&state.database, &operator.id).await, Ok(None))
                 {
                     return None;
                 }

@@ -1,6 +1,6 @@
 //! Why a page cannot be shown.
 
-use akhar_accounts::{ChangeError, KeyError};
+use akhar_operators::{ChangeError, KeyError};
 use axum::{
     http::StatusCode,
     response::{Html, IntoResponse, Response},

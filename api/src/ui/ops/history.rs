@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use akhar_jobs::{Queue, store::QueueMinute};
+use akhar_jobs::Queue;
+use akhar_operators::minutes::QueueMinute;
 use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
 use maud::{Markup, html};
 

@@ -1,9 +1,9 @@
 //! `/ops/jobs/{id}`: the life of one job. Never what its caller sent, and never its result.
 
-use akhar_accounts::Action;
-use akhar_jobs::{
-    JobId, JobState,
-    store::{self, FailedAttempt, JobSearch, JobSummary},
+use akhar_jobs::{JobId, JobState};
+use akhar_operators::{
+    Action,
+    search::{self, FailedAttempt, JobLife, JobRow},
 };
 use axum::{
     extract::{Path, State},
@@ -32,9 +32,7 @@ pub(super) async fn handle(
 ) -> Result<Response, Failure> {
     let db = &state.database;
     let id = Uuid::try_parse(&id).map(JobId).map_err(|_| Failure::NotFound)?;
-    let search = JobSearch { ids: Some(vec![id]), ..JobSearch::default() };
-    let job = store::search(db, &search, None, 1).await?.jobs.pop().ok_or(Failure::NotFound)?;
-    let attempts = store::failed_attempts(db, id).await?;
+    let JobLife { job, failed_attempts } = search::find(db, id).await?.ok_or(Failure::NotFound)?;
     let is_final = job.state.is_final();
     let possible = Possible { retry: job.can_be_retried, cancel: !is_final, delete: is_final };
     let body = html! {
@@ -43,7 +41,7 @@ pub(super) async fn handle(
         h1 { "Job " code { (id) } }
         p { (job_state(&job)) }
         (facts(&job))
-        (failed(&attempts))
+        (failed(&failed_attempts))
         @if operator.may(Action::JobsRetry) {
             form method="post" action="/ops/jobs" {
                 (token(&operator))
@@ -57,7 +55,7 @@ pub(super) async fn handle(
     Ok(layout::page(&operator, Section::Jobs, "Job", &body))
 }
 
-fn facts(job: &JobSummary) -> Markup {
+fn facts(job: &JobRow) -> Markup {
     let after = |from, to| html! { (time(to)) " (+" (exact_duration(seconds_between(from, to))) ")" };
     let optional = |fact: Option<Markup>| fact.unwrap_or_else(|| html! { "–" });
     let rows = [

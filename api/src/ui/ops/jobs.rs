@@ -1,9 +1,11 @@
 //! `/ops/jobs`: finds jobs, and retries, cancels or deletes those that are selected, or all that were found.
 
-use akhar_accounts::Action;
-use akhar_jobs::{
-    JobId, JobState, Queue,
-    store::{self, Change, JobPage, JobSearch, JobSummary, MAX_COUNTED, StateCounts},
+use akhar_jobs::{JobId, JobState, Queue};
+use akhar_operators::{
+    Action, Change, JobSearch, changes,
+    overview::{self, StateCounts},
+    queues::MAX_COUNTED,
+    search::{self, JobPage, JobRow},
 };
 use akhar_platform::database::Pool;
 use axum::{extract::State, response::Response};
@@ -17,7 +19,7 @@ use super::{
     layout::{self, Section, token},
     notice::{self, Done, Kind},
     operator::Operator,
-    search::{By, SearchQuery},
+    search_query::{By, SearchQuery},
     state::OpsState,
 };
 use crate::ui::{choice::is_page, query::Parameters, respond::see_other};
@@ -36,9 +38,9 @@ pub(super) async fn handle(
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
     let db = &state.database;
-    let counts = store::state_counts(db).await?;
+    let counts = overview::state_counts(db).await?;
     let page = match query.resolve(db).await? {
-        Some(search) => Some(store::search(db, &search, query.start(), PER_PAGE).await?),
+        Some(search) => Some(search::search(db, &search, query.start(), PER_PAGE).await?),
         None => None,
     };
     let body = html! {
@@ -166,7 +168,7 @@ pub(super) fn buttons(possible: Possible) -> Markup {
     }
 }
 
-fn list(jobs: &[JobSummary], can_be_selected: bool) -> Markup {
+fn list(jobs: &[JobRow], can_be_selected: bool) -> Markup {
     let first = usize::from(!can_be_selected);
     let heads = ["Select", "Job", "State", "Operation", "Accepted", "Attempt", "Account", "Error"];
     let heads = &heads[first..];
@@ -189,7 +191,7 @@ fn list(jobs: &[JobSummary], can_be_selected: bool) -> Markup {
 }
 
 /// The state of a job.
-pub(super) fn job_state(job: &JobSummary) -> Markup {
+pub(super) fn job_state(job: &JobRow) -> Markup {
     let class = match job.state {
         JobState::Succeeded => "good",
         JobState::Failed => "bad",
@@ -234,7 +236,7 @@ pub(super) async fn change(
         }
         (search, fields.get("confirmed").parse().unwrap_or(0))
     };
-    let n_changed = store::change_jobs(db, &operator.actor, change, &search, n.min(MAX_CHANGED)).await?;
+    let n_changed = changes::apply(db, &operator.actor, change, &search, n.min(MAX_CHANGED)).await?;
     state.live.forget().await;
     let action = fields.get("action");
     tracing::info!(operator = operator.session.prefix, action, n_changed, n, "an operator changed jobs");
@@ -252,7 +254,7 @@ async fn confirm(
     change: Change,
 ) -> Result<Response, Failure> {
     let limit = i64::try_from(MAX_CHANGED).unwrap_or(i64::MAX);
-    let groups = store::count_jobs(db, search, Some((change, limit))).await?;
+    let groups = changes::count(db, search, Some((change, limit))).await?;
     let n: i64 = groups.iter().map(|group| group.n_jobs).sum();
     let heads = ["Jobs", "Account", "Operation", "State", "Oldest"];
     let rows = html! {

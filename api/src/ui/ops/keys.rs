@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
-use akhar_accounts::{Action, ListedKey, keys};
-use akhar_jobs::store::{self, AccountUse};
+use akhar_operators::{
+    Action,
+    accounts::{self, AccountUse},
+    keys::{self, Key, KeyState},
+};
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -18,10 +21,13 @@ use super::{
     operator::Operator,
     state::OpsState,
 };
-use crate::ui::{query::Parameters, respond::see_other};
+use crate::{
+    page,
+    ui::{query::Parameters, respond::see_other},
+};
 
 /// The keys on a page.
-const PER_PAGE: i64 = 20;
+const PER_PAGE: u8 = 20;
 
 /// The jobs of an hour are counted up to this number.
 const MAX_HOUR: i64 = 1000;
@@ -40,13 +46,12 @@ pub(super) async fn handle(
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
     let db = &state.database;
-    let mut keys = keys::page(db, from, PER_PAGE + 1).await?;
-    let has_next = keys.len() > usize::try_from(PER_PAGE).unwrap_or(usize::MAX);
-    keys.truncate(usize::try_from(PER_PAGE).unwrap_or(usize::MAX));
-    let mut accounts: Vec<Uuid> = keys.iter().map(|listed| listed.key.account_id).collect();
-    accounts.sort_unstable();
-    accounts.dedup();
-    let uses = store::use_of_accounts(db, &accounts).await?;
+    let mut keys = keys::page(db, from, page::more(PER_PAGE)).await?;
+    let next = page::cut(&mut keys, PER_PAGE, |key| key.id);
+    let mut ids: Vec<Uuid> = keys.iter().map(|key| key.account_id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let uses = accounts::uses(db, &ids).await?;
     let uses = uses.into_iter().map(|of| (of.account_id, of)).collect();
     let body = html! {
         (notice::show(&done))
@@ -55,15 +60,15 @@ pub(super) async fn handle(
         (list(&operator, &keys, &uses))
         nav.pages aria-label="Pages of the list" {
             @if from.is_some() { a href="/ops/keys" { "First page" } }
-            @if let Some(last) = keys.last().filter(|_| has_next) {
-                a rel="next" href={ "/ops/keys?from=" (last.key.id) } { "Next page" }
+            @if let Some(next) = next {
+                a rel="next" href={ "/ops/keys?from=" (next) } { "Next page" }
             }
         }
     };
     Ok(layout::page(&operator, Section::Keys, "Keys", &body))
 }
 
-fn list(operator: &Operator, keys: &[ListedKey], by_account: &HashMap<Uuid, AccountUse>) -> Markup {
+fn list(operator: &Operator, keys: &[Key], by_account: &HashMap<Uuid, AccountUse>) -> Markup {
     let heads = &[
         "Key",
         "Name",
@@ -75,37 +80,29 @@ fn list(operator: &Operator, keys: &[ListedKey], by_account: &HashMap<Uuid, Acco
         "Change",
     ];
     let rows = html! {
-        @for listed in keys {
-            @let key = &listed.key;
-            @let quotas = listed.quotas;
+        @for key in keys {
             @let used = by_account.get(&key.account_id);
             (layout::row(heads, &[
                 html! { code { (key.prefix) } },
                 html! { (key.name) @if let Some(role) = key.role { " " span.state.busy { (role.name()) } } },
-                state(listed),
+                state(key),
                 html! { @if let Some(used) = used { (hour(used, key.account_id)) } },
-                of_quota(used.map(waiting), quotas.max_queued),
-                of_quota(used.map(|used| format!("{:.0}", used.audio_s / 60.0)), quotas.audio_minutes_per_day),
-                html! { (quotas.requests_per_minute.map_or_else(|| "–".to_owned(), |n| number(n.into()))) },
-                html! { @if key.revoked_at.is_none() && operator.may(Action::KeyRevoke) { (revoke_form(operator, listed)) } },
+                of_quota(used.map(waiting), key.max_queued),
+                of_quota(used.map(|used| format!("{:.0}", used.audio_s / 60.0)), key.audio_minutes),
+                html! { (key.rpm.map_or_else(|| "–".to_owned(), |n| number(n.into()))) },
+                html! { @if key.revoked_at.is_none() && operator.may(Action::KeyRevoke) { (revoke_form(operator, key)) } },
             ]))
         }
     };
     layout::table("Keys, and what their accounts use", heads, &rows)
 }
 
-fn state(listed: &ListedKey) -> Markup {
+fn state(key: &Key) -> Markup {
     html! {
-        @match listed.key.revoked_at {
-            Some(at) => { span.state.plain { "revoked" } " " (time(at)) }
-            None if listed.key.works() => {
-                span.state.good { "works" }
-                @if let Some(at) = listed.key.expires_at { " until " (time(at)) }
-            }
-            None => {
-                span.state.plain { "expired" }
-                @if let Some(at) = listed.key.expires_at { " " (time(at)) }
-            }
+        @match key.state {
+            KeyState::Revoked => { span.state.plain { "revoked" } @if let Some(at) = key.revoked_at { " " (time(at)) } }
+            KeyState::Works => { span.state.good { "works" } @if let Some(at) = key.expires_at { " until " (time(at)) } }
+            KeyState::Expired => { span.state.plain { "expired" } @if let Some(at) = key.expires_at { " " (time(at)) } }
         }
     }
 }
@@ -130,15 +127,15 @@ fn of_quota(used: Option<String>, quota: Option<i32>) -> Markup {
     }
 }
 
-fn revoke_form(operator: &Operator, listed: &ListedKey) -> Markup {
+fn revoke_form(operator: &Operator, key: &Key) -> Markup {
     html! {
         details {
             summary { "Revoke…" }
             form method="post" action="/ops/keys" {
                 (token(operator))
-                input type="hidden" name="prefix" value=(listed.key.prefix);
+                input type="hidden" name="prefix" value=(key.prefix);
                 p { "The key stops working at once, and cannot be made to work again." }
-                button.danger aria-label={ "Revoke: " (listed.key.name) " " (listed.key.prefix) } { "Revoke" }
+                button.danger aria-label={ "Revoke: " (key.name) " " (key.prefix) } { "Revoke" }
             }
         }
     }

@@ -2,8 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use akhar_jobs::store::{
-    self, AccountGroup, PanjabiTexts, QueueLoad, QueueMode, ServedModel, WorkerRow, WorkerState,
+use akhar_jobs::store::{AccountGroup, QueueMode, newest_open_groups};
+use akhar_operators::{
+    overview::{self, PanjabiTexts},
+    queues::{self, QueueLoad},
+    workers::{self, ServedModel, Worker, WorkerState},
 };
 use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
@@ -44,7 +47,7 @@ pub(super) struct Overview {
     /// The queues.
     pub(super) queues: Vec<QueueLoad>,
     /// The workers.
-    pub(super) workers: Vec<WorkerRow>,
+    pub(super) workers: Vec<Worker>,
     /// The models that they serve.
     pub(super) models: Vec<ServedModel>,
     /// The newest groups of jobs that have not ended.
@@ -81,11 +84,11 @@ pub(super) enum Alert {
 
 impl Overview {
     async fn read(db: &Pool, texts: PanjabiTexts) -> Result<Self, sqlx::Error> {
-        let queues = store::queue_loads(db).await?;
-        let workers = store::list_workers(db).await?;
-        let groups = store::newest_open_groups(db, MAX_GROUPS).await?;
-        let kept = store::kept(db).await?;
-        let models = store::served_models(&workers);
+        let queues = queues::loads(db).await?;
+        let workers = workers::list(db).await?;
+        let groups = newest_open_groups(db, MAX_GROUPS).await?;
+        let kept = overview::kept(db).await?;
+        let models = workers::served_models(&workers);
         let is_storage_full = db.is_full();
         Ok(Self { queues, workers, models, groups, is_storage_full, n_kept: kept.n_jobs, texts, at: kept.at })
     }
@@ -96,10 +99,10 @@ impl Overview {
         if self.is_storage_full {
             alerts.push(Alert::StorageFull);
         }
-        if !self.workers.iter().any(|worker| worker.state() == WorkerState::Works) {
+        if !self.workers.iter().any(|worker| worker.state == WorkerState::Works) {
             alerts.push(Alert::NoWorker);
         }
-        let silent = self.workers.iter().filter(|worker| worker.state() == WorkerState::Silent);
+        let silent = self.workers.iter().filter(|worker| worker.state == WorkerState::Silent);
         alerts.extend(silent.map(|worker| Alert::Silent(worker.name.clone())));
         for queue in &self.queues {
             let name = queue.queue.clone();
@@ -119,7 +122,7 @@ impl Overview {
     }
 
     /// Seconds since the last heartbeat of a worker.
-    pub(super) fn silence_s(&self, worker: &WorkerRow) -> f64 {
+    pub(super) fn silence_s(&self, worker: &Worker) -> f64 {
         seconds_between(worker.seen_at, self.at).max(0.0)
     }
 }
@@ -148,7 +151,7 @@ impl Live {
         let read = async {
             let texts = match known {
                 Some(texts) => texts,
-                None => (Instant::now(), store::panjabi_texts(db).await?),
+                None => (Instant::now(), overview::panjabi_texts(db).await?),
             };
             Ok((texts, Overview::read(db, texts.1).await?))
         };
@@ -174,10 +177,16 @@ mod tests {
 
     use super::*;
 
-    fn worker(is_alive: bool, is_draining: bool, n_jobs: i64) -> WorkerRow {
+    fn worker(is_alive: bool, is_draining: bool, n_jobs: i64) -> Worker {
         let at = DateTime::UNIX_EPOCH;
-        WorkerRow {
+        let state = match (is_alive, is_draining) {
+            (false, _) => WorkerState::Silent,
+            (true, true) => WorkerState::Draining,
+            (true, false) => WorkerState::Works,
+        };
+        Worker {
             name: "w".to_owned(),
+            state,
             started_at: at,
             seen_at: at,
             is_alive,
@@ -193,8 +202,8 @@ mod tests {
         let queue = |mode, oldest_s| QueueLoad {
             queue: "quick".to_owned(),
             mode,
-            n_queued: 1,
-            n_running: 0,
+            queued: 1,
+            running: 0,
             oldest_s,
             ended_per_minute: 0.0,
             failed_per_minute: 0.0,

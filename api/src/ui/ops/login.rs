@@ -1,10 +1,7 @@
 //! `/ops/login` and `/ops/logout`: an operator signs in with a key, and out.
 
-use akhar_accounts::{
-    PresentedKey,
-    ops_sessions::{self, SessionId},
-    prefix_text,
-};
+use akhar_accounts::{PresentedKey, prefix_text};
+use akhar_operators::sessions::{self, SessionId};
 use axum::{
     extract::{Request, State},
     http::{HeaderMap, StatusCode, header},
@@ -112,7 +109,7 @@ pub(super) async fn enter(State(state): State<OpsState>, request: Request) -> Re
         return Ok(show(&headers, Some(Refusal::Key)));
     };
     let session = SessionId::random();
-    ops_sessions::begin(&state.database, &session, key.id).await?;
+    sessions::begin(&state.database, &session, key.id).await?;
     tracing::info!(key = prefix_text(&presented.prefix), "signed in to the operations page");
     let mut response = see_other("/ops");
     let cookies = [session_cookie(&headers, &session), set_cookie(&headers, "/ops", FORM, "", 0)];
@@ -130,7 +127,7 @@ pub(super) async fn leave(
 ) -> Result<Response, Failure> {
     let headers = request.headers().clone();
     Fields::read(request, &operator.id.form_token()).await?;
-    ops_sessions::end(&state.database, &operator.id).await?;
+    sessions::end(&state.database, &operator.id).await?;
     let gone = set_cookie(&headers, "/ops", SESSION, "", 0).map(|cookie| [(header::SET_COOKIE, cookie)]);
     Ok((gone, see_other("/ops/login")).into_response())
 }

@@ -19,7 +19,7 @@ mod login;
 mod notice;
 mod operator;
 mod overview;
-mod search;
+mod search_query;
 mod state;
 
 use axum::{

@@ -1,8 +1,8 @@
 //! Who is signed in: reads the session's cookie, and writes it.
 
-use akhar_accounts::{
+use akhar_operators::{
     Action, Actor,
-    ops_sessions::{self, MAX_AGE, OpsSession, SessionId},
+    sessions::{self, MAX_AGE, OpsSession, SessionId},
 };
 use axum::{
     extract::FromRequestParts,
@@ -45,7 +45,7 @@ impl FromRequestParts<OpsState> for Operator {
 
     async fn from_request_parts(parts: &mut Parts, state: &OpsState) -> Result<Self, Failure> {
         let id = cookie(&parts.headers, SESSION).and_then(SessionId::parse).ok_or(Failure::SignedOut)?;
-        let session = retry_transient(|_| ops_sessions::find(&state.database, &id)).await?;
+        let session = retry_transient(|_| sessions::find(&state.database, &id)).await?;
         let session = session.ok_or(Failure::SignedOut)?;
         Span::current().record("caller", &session.prefix);
         let path = parts.uri.path_and_query().map_or("/ops", |path| path.as_str()).to_owned();

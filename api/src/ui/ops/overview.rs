@@ -1,11 +1,13 @@
 //! `/ops`: queues and workers with their models, and buttons that pause, drain and resume them.
 
-use akhar_accounts::Action;
 use akhar_jobs::{
     Queue,
-    store::{
-        self, AccountGroup, Group, MAX_COUNTED, QueueLoad, QueueMode, ServedModel, WorkerRow, WorkerState,
-    },
+    store::{AccountGroup, Group, QueueMode},
+};
+use akhar_operators::{
+    Action, minutes,
+    queues::{self, MAX_COUNTED, QueueLoad},
+    workers::{self, Worker, WorkerState},
 };
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
@@ -33,7 +35,7 @@ pub(super) async fn handle(
     Parameters(done): Parameters<Done>,
 ) -> Result<Response, Failure> {
     let overview = state.live.overview(&state.database).await?;
-    let minutes = store::recorded_minutes(&state.database).await?;
+    let minutes = minutes::recorded_minutes(&state.database).await?;
     let body = html! {
         (notice::show(&done))
         div.title {
@@ -78,8 +80,8 @@ pub(super) fn alert_text(alert: &Alert) -> String {
 /// What the page shows apart from its numbers. When this changes, the script gets the whole page again.
 pub(super) fn layout_of(overview: &Overview) -> String {
     let queues = overview.queues.iter().map(|queue| format!("{}={}", queue.queue, queue.mode.name()));
-    let workers = overview.workers.iter().map(|worker| format!("{}={:?}", worker.name, worker.state()));
-    let models = overview.models.iter().map(|of| format!("{}@{}", of.model.version, of.workers.join(",")));
+    let workers = overview.workers.iter().map(|worker| format!("{}={:?}", worker.name, worker.state));
+    let models = overview.models.iter().map(|of| format!("{}@{}", of.version, of.workers.join(",")));
     let groups = overview.groups.iter().map(|of| format!("{}@{:?}", of.group.name.as_str(), of.account));
     let alerts = overview.alerts().into_iter().map(|alert| format!("{alert:?}"));
     queues.chain(workers).chain(models).chain(groups).chain(alerts).collect::<Vec<_>>().join(" ")
@@ -101,16 +103,16 @@ fn kept(overview: &Overview) -> String {
 fn queue_values(queue: &QueueLoad) -> [LiveValue; 5] {
     let oldest = queue.oldest_s.map_or_else(|| "–".to_owned(), duration);
     [
-        ("waiting", counted(queue.n_queued, MAX_COUNTED)),
+        ("waiting", counted(queue.queued, MAX_COUNTED)),
         ("oldest", oldest),
-        ("running", counted(queue.n_running, MAX_COUNTED)),
+        ("running", counted(queue.running, MAX_COUNTED)),
         ("ended", rate(queue.ended_per_minute)),
         ("failed", rate(queue.failed_per_minute)),
     ]
     .map(|(name, value)| (format!("{}-{name}", queue.queue), value))
 }
 
-fn worker_values(overview: &Overview, worker: &WorkerRow) -> [LiveValue; 2] {
+fn worker_values(overview: &Overview, worker: &Worker) -> [LiveValue; 2] {
     let silence = duration(overview.silence_s(worker));
     [("heartbeat", silence), ("jobs", number(worker.n_jobs))]
         .map(|(name, value)| (format!("{}-{name}", worker.name), value))
@@ -192,15 +194,15 @@ fn workers(operator: &Operator, overview: &Overview) -> Markup {
 fn models(overview: &Overview) -> Markup {
     let heads = &["Operation", "Model", "Version", "Workers", "Loaded"];
     let rows = html! {
-        @for ServedModel { model, workers, since, is_mixed } in &overview.models {
+        @for model in &overview.models {
             (layout::row(heads, &[
                 html! { (model.operation) @if let Some(language) = &model.language { " (" (language) ")" } },
                 html! { (model.id) },
-                html! { code { (model.version) } @if *is_mixed { " " span.state.warn { "differs between workers" } } },
+                html! { code { (model.version) } @if model.is_mixed { " " span.state.warn { "differs between workers" } } },
                 html! {
-                    @if *is_mixed { code { (workers.join(", ")) } } @else { (workers.len()) }
+                    @if model.is_mixed { code { (model.workers.join(", ")) } } @else { (model.workers.len()) }
                 },
-                super::format::time(*since),
+                super::format::time(model.since),
             ]))
         }
     };
@@ -221,8 +223,8 @@ fn groups(overview: &Overview) -> Markup {
     layout::table("Groups that have not ended", heads, &rows)
 }
 
-fn worker_state(worker: &WorkerRow) -> Markup {
-    let state = worker.state();
+fn worker_state(worker: &Worker) -> Markup {
+    let state = worker.state;
     let class = match state {
         WorkerState::Works => "good",
         WorkerState::Draining | WorkerState::Drained => "warn",
@@ -231,7 +233,7 @@ fn worker_state(worker: &WorkerRow) -> Markup {
     html! { span.state.(class) { (state.name()) } }
 }
 
-fn worker_button(operator: &Operator, worker: &WorkerRow) -> Markup {
+fn worker_button(operator: &Operator, worker: &Worker) -> Markup {
     let (drain, label) = if worker.is_draining { ("false", "Resume") } else { ("true", "Drain") };
     html! {
         form.buttons method="post" action="/ops/workers" {
@@ -252,7 +254,7 @@ pub(super) async fn set_queue(
         .into_iter()
         .find(|mode| mode.name() == form.fields.get("mode"))
         .ok_or(Failure::NotFound)?;
-    store::set_queue_mode(&state.database, &form.operator.actor, queue, mode).await?;
+    queues::set_mode(&state.database, &form.operator.actor, queue, mode).await?;
     state.live.forget().await;
     let operator = form.operator.session.prefix;
     tracing::info!(operator, queue = queue.name(), mode = mode.name(), "an operator set the mode of a queue");
@@ -266,7 +268,7 @@ pub(super) async fn set_worker(
 ) -> Result<Response, Failure> {
     let name = form.fields.get("name");
     let drain = form.fields.get("drain") == "true";
-    let is_known = store::drain_worker(&state.database, &form.operator.actor, name, drain).await?;
+    let is_known = workers::drain(&state.database, &form.operator.actor, name, drain).await?;
     state.live.forget().await;
     if is_known {
         tracing::info!(

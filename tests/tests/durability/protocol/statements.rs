@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use akhar_jobs::{
     Fence, FreePlaces, GroupName, JobId, NewJob, Outcome, Prediction, Queue,
-    store::{self, Change, Clock, Ending, Guard, JobSearch, Requeue, Submitted},
+    store::{self, Clock, Ending, Guard, Requeue, Submitted},
 };
+use akhar_operators::{Change, JobSearch, changes};
 use akhar_platform::database::Pool;
 use akhar_tests::{Cluster, ops::actor};
 use proptest::{prelude::*, sample::select, test_runner::TestRunner};
@@ -176,7 +177,7 @@ impl Both {
 
     async fn change(&self, change: Change, job: JobId) -> bool {
         let search = JobSearch { ids: Some(vec![job]), ..JobSearch::default() };
-        store::change_jobs(&self.db, &actor(), change, &search, 1).await.expect("a write") == 1
+        changes::apply(&self.db, &actor(), change, &search, 1).await.expect("a write") == 1
     }
 
     /// Panics unless the rows in Postgres are those of the model.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqlx::{Postgres, QueryBuilder};
 use uuid::Uuid;
 
-use crate::JobState;
+use akhar_jobs::JobState;
 
 use super::{
     order::{Order, is_by_state},
@@ -18,10 +18,6 @@ const MAX_READ_BY_TIME: i64 = 10_000;
 
 /// The most jobs that run at a time, for this page. A worker runs few.
 const MAX_RUNNING: i64 = 10_000;
-
-/// The condition that a row `j` is a job that the service failed to process and whose upload is kept.
-pub(in crate::store) const CAN_BE_RETRIED: &str = "j.state = 'failed' and j.outcome->>'kind' = 'failed'
-    and (j.upload is not null or j.upload_url is not null or j.recording_url is not null or j.operation = 'handwriting-generator')";
 
 /// A request id that the api made: a UUIDv7. The index `jobs_of_request` has all others.
 const MADE_BY_API: &str = "________-____-7___-____-____________";

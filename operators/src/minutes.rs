@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use akhar_jobs::Queue;
 use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use tokio::time::sleep;
+
+use crate::queues::NEXT_READ;
 
 /// The key of an advisory lock, so that only one of several processes counts a minute. The number is arbitrary; no other
 /// code takes this lock.
@@ -110,9 +113,9 @@ async fn record(transaction: &mut PgConnection) -> Result<Duration, sqlx::Error>
         )
         .bind(minute)
         .bind(minute + Duration::from_secs(60))
-        .bind(crate::Queue::ALL.map(crate::Queue::name))
-        .bind(crate::Queue::Speech.name())
-        .bind(super::overview::NEXT_READ)
+        .bind(Queue::ALL.map(Queue::name))
+        .bind(Queue::Speech.name())
+        .bind(NEXT_READ)
         .execute(&mut *transaction)
         .await?;
         sqlx::query("delete from queue_minutes where minute < now() - interval '1 day'")

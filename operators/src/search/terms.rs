@@ -2,10 +2,11 @@
 
 use std::{fmt, time::Duration};
 
+use akhar_jobs::{GroupName, JobId, JobState, Operation, Queue};
 use chrono::{DateTime, Utc};
+use serde::Serialize;
+use utoipa::ToSchema;
 use uuid::Uuid;
-
-use crate::{GroupName, JobId, JobState, Operation, Queue};
 
 /// Which jobs an operator means. `None` means any.
 #[derive(Debug, Clone, Default)]
@@ -79,16 +80,19 @@ impl fmt::Display for JobSearch {
     }
 }
 
-/// A job without its upload and outcome.
-#[derive(Debug, Clone, serde::Serialize, sqlx::FromRow)]
-pub struct JobSummary {
-    /// The job.
+/// A job of any account, without what its caller sent and got.
+#[derive(Debug, Clone, Serialize, sqlx::FromRow, ToSchema)]
+#[schema(as = AdminJob)]
+pub struct JobRow {
+    /// The job's id.
+    #[schema(value_type = Uuid)]
     pub id: JobId,
-    /// The operation, as stored.
+    /// The operation's name.
     pub operation: String,
-    /// The queue, as stored.
+    /// The queue's name.
     pub queue: String,
     /// The state.
+    #[schema(value_type = akhar_client::JobState)]
     pub state: JobState,
     /// The number of claims so far.
     pub attempt: i32,
@@ -98,11 +102,10 @@ pub struct JobSummary {
     pub priority: i16,
     /// The account that owns it.
     pub account_id: Uuid,
-    /// The name of the account. `None` if the account is gone.
+    /// The name of the account.
     pub account: Option<String>,
-    /// The group in which it is counted.
-    #[sqlx(rename = "group_name")]
-    pub group: Option<GroupName>,
+    /// The group that its request named.
+    pub group: Option<String>,
     /// The id of the request that made the job.
     pub request_id: String,
     /// The worker that runs the job.
@@ -119,20 +122,19 @@ pub struct JobSummary {
     pub decode_us: Option<i32>,
     /// Microseconds of inference in the last attempt.
     pub infer_us: Option<i32>,
-    /// Seconds of its recording that the last attempt has transcribed so far. `None` for other operations.
+    /// Seconds of its recording that the last attempt has transcribed so far.
     pub transcribed_s: Option<f64>,
     /// Why the last failed attempt failed.
     pub last_error: Option<String>,
-    /// Why the input was rejected. `None` if it was not.
+    /// Why the input was rejected.
     pub rejection: Option<String>,
-    /// The size of the upload, bytes. `None` without an upload, or after it was deleted from the database.
+    /// The size of the upload, bytes.
     pub upload_bytes: Option<i64>,
-    /// Whether the service failed to process the job, so that it can be retried. A failed job whose input was rejected
-    /// cannot.
+    /// Whether the service failed to process the job, so that it can be retried.
     pub can_be_retried: bool,
 }
 
-impl JobSummary {
+impl JobRow {
     /// Why the job or its last failed attempt failed.
     pub fn reason(&self) -> Option<&str> {
         self.rejection.as_deref().or(self.last_error.as_deref())
@@ -174,7 +176,7 @@ impl PageStart {
 #[derive(Debug)]
 pub struct JobPage {
     /// The jobs.
-    pub jobs: Vec<JobSummary>,
+    pub jobs: Vec<JobRow>,
     /// Where the next page begins. `None` if this is the last one.
     pub next: Option<PageStart>,
     /// How many rows were read, if that ended the page before it was full.

@@ -1,6 +1,6 @@
 //! Which index a page reads, and which conditions it does not have.
 
-use crate::JobState;
+use akhar_jobs::JobState;
 
 use super::terms::JobSearch;
 

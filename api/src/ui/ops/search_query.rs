@@ -1,10 +1,7 @@
 //! The search for jobs, as it is in the query of a page.
 
-use akhar_accounts::keys;
-use akhar_jobs::{
-    JobId, JobState, Queue,
-    store::{JobSearch, PageStart},
-};
+use akhar_jobs::{JobId, JobState, Queue};
+use akhar_operators::{JobSearch, KeyError, accounts, search::PageStart};
 use akhar_platform::database::Pool;
 use axum::{extract::Query, http::Uri};
 use serde::Deserialize;
@@ -93,9 +90,9 @@ impl SearchQuery {
                 search.error = Some(text.to_owned());
                 search.state = search.state.or(Some(JobState::Failed));
             }
-            By::Account => match keys::find_account(db, text).await {
+            By::Account => match accounts::find(db, text).await {
                 Ok(account) => search.account_id = Some(account),
-                Err(akhar_accounts::KeyError::Database(cause)) => return Err(cause.into()),
+                Err(KeyError::Database(cause)) => return Err(cause.into()),
                 Err(_) => return Ok(None),
             },
         }

@@ -1,21 +1,19 @@
 //! What operators do to jobs of all accounts, and why jobs failed.
 
-use akhar_accounts::{Action, Actor, ChangeError, audit::Entry};
+use akhar_jobs::{
+    JobId, JobState,
+    store::{CAN_BE_RETRIED, Ending, Guard, MAX_ENDINGS, announce_ends, delete_these, end_within, retry},
+};
 use akhar_platform::database::{Pool, transaction};
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 use sqlx::{PgConnection, Postgres, QueryBuilder};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::{GroupName, JobId, JobState};
-
-use super::{
-    Ending, Guard, MAX_ENDINGS,
-    announcements::JOBS_QUEUED,
-    delete::delete_these,
-    end::{announce_ends, end_within},
-    groups::open_groups,
-    rows::column,
-    search::{CAN_BE_RETRIED, JobSearch, push_conditions},
+use crate::{
+    audit::{Action, Actor, ChangeError, Entry},
+    search::{JobSearch, push_conditions},
 };
 
 /// The most jobs that one statement changes.
@@ -23,34 +21,6 @@ const BATCH: usize = MAX_ENDINGS;
 
 /// The most jobs that are selected at a time, to be changed in batches.
 const SELECTED: usize = 100_000;
-
-/// How often a job that is retried may be claimed again.
-const MORE_ATTEMPTS: i32 = crate::MAX_ATTEMPTS;
-
-/// An attempt that failed.
-#[derive(Debug, Clone, serde::Serialize, sqlx::FromRow)]
-pub struct FailedAttempt {
-    /// The number of the claim.
-    pub attempt: i32,
-    /// The worker that had claimed the job.
-    pub worker: Option<String>,
-    /// When the job was claimed.
-    pub started_at: Option<DateTime<Utc>>,
-    /// When the failure was recorded.
-    pub ended_at: DateTime<Utc>,
-    /// Why it failed.
-    pub error: String,
-}
-
-/// The failed attempts of a job, in order.
-pub async fn failed_attempts(db: &Pool, job: JobId) -> Result<Vec<FailedAttempt>, sqlx::Error> {
-    sqlx::query_as(
-        "select attempt, worker, started_at, ended_at, error from failed_attempts where job_id = $1 order by attempt",
-    )
-    .bind(job)
-    .fetch_all(db)
-    .await
-}
 
 /// What an operator does to jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,13 +75,15 @@ impl Change {
 }
 
 /// Jobs of one account, operation and state.
-#[derive(Debug, Clone, serde::Serialize, sqlx::FromRow)]
+#[derive(Debug, Clone, Serialize, sqlx::FromRow, ToSchema)]
+#[schema(as = AdminJobGroup)]
 pub struct JobGroup {
-    /// The name of the account. `None` if the account is gone.
+    /// The name of the account.
     pub account: Option<String>,
-    /// The operation, as stored.
+    /// The operation's name.
     pub operation: String,
     /// The state.
+    #[schema(value_type = akhar_client::JobState)]
     pub state: JobState,
     /// The number of jobs.
     pub n_jobs: i64,
@@ -122,7 +94,7 @@ pub struct JobGroup {
 /// Counts the jobs that a search selects, by account, operation and state: the most numerous first. With a change, only those
 /// to which it is possible, and at most as many as the limit says, the oldest first. Without a condition that an index has,
 /// it reads the whole table.
-pub async fn count_jobs(
+pub async fn count(
     db: &Pool,
     search: &JobSearch,
     change: Option<(Change, i64)>,
@@ -148,7 +120,7 @@ pub async fn count_jobs(
 
 /// Changes at most `limit` of the jobs that a search selects, the oldest first, as far as that is possible. Returns their
 /// number. Each batch is a transaction.
-pub async fn change_jobs(
+pub async fn apply(
     db: &Pool,
     actor: &Actor,
     change: Change,
@@ -187,12 +159,14 @@ async fn change_batch(
             let changed = transaction(db, async |db: &mut PgConnection| {
                 let mut ended = Vec::new();
                 let n = match change {
-                    Change::Retry => retry(db, &batch).await?,
+                    Change::Retry => retry(db, &batch.iter().map(|(id, _)| *id).collect::<Vec<_>>()).await?,
                     Change::Cancel => {
                         ended = end_within(db, &cancellations(&batch)).await?;
                         ended.len()
                     }
-                    Change::Purge => delete_these(db, column(&batch, |(id, _)| id.0)).await?.len(),
+                    Change::Purge => {
+                        delete_these(db, batch.iter().map(|(id, _)| id.0).collect()).await?.len()
+                    }
                 };
                 entry.record(db, &target, n).await?;
                 Ok::<_, sqlx::Error>((n, ended))
@@ -220,37 +194,6 @@ async fn select(
     query.build_query_as().fetch_all(db).await
 }
 
-async fn retry(db: &mut PgConnection, jobs: &[(JobId, Uuid)]) -> Result<usize, sqlx::Error> {
-    let mut query = QueryBuilder::<Postgres>::new(
-        "with found as (select j.id, j.queue, j.account_id from jobs j where j.id = any(",
-    );
-    query.push_bind(column(jobs, |(id, _)| id.0)).push(") and ").push(CAN_BE_RETRIED);
-    query.push(
-        " order by j.id for update),
-         asynchronous as (
-             select array_agg(id order by id) as ids, array_agg(queue order by id) as queues,
-                 array_agg(0::int2) as priorities, array_agg(account_id order by id) as accounts from found),
-         given as (
-             select new.* from asynchronous a, unnest(a.ids, next_turns(a.queues, a.priorities, a.accounts)) as new (id, turn)),
-         retried as (
-             update jobs j set state = 'queued', outcome = null, ended_at = null, started_at = null, priority = 0, turn = given.turn,
-                 acknowledged = true, run_at = now(), max_attempts = j.attempt + ",
-    );
-    query.push_bind(MORE_ATTEMPTS).push(
-        " from given where j.id = given.id returning j.queue, j.account_id, j.group_name),
-         notified as (select pg_notify(",
-    );
-    query.push_bind(JOBS_QUEUED).push(
-        ", string_agg(distinct queue, ',')) from retried having count(*) > 0)
-         select account_id, group_name from retried, notified",
-    );
-    let retried: Vec<(Uuid, Option<GroupName>)> = query.build_query_as().fetch_all(&mut *db).await?;
-    let in_groups =
-        retried.iter().filter_map(|(account_id, name)| Some((*account_id, name.as_ref()?.as_str(), None)));
-    open_groups(db, in_groups.collect()).await?;
-    Ok(retried.len())
-}
-
 fn cancellations(jobs: &[(JobId, Uuid)]) -> Vec<Ending> {
     let cancelled =
         |&(job, account_id): &(JobId, Uuid)| Ending::cancelled(Guard::Unended { job, account_id });
@@ -258,7 +201,7 @@ fn cancellations(jobs: &[(JobId, Uuid)]) -> Vec<Ending> {
 }
 
 /// How many jobs failed with one error.
-#[derive(Debug, Clone, serde::Serialize, sqlx::FromRow)]
+#[derive(Debug, Clone, sqlx::FromRow)]
 pub struct ErrorCount {
     /// The error of the last attempt.
     pub error: String,

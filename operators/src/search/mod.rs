@@ -5,17 +5,18 @@ mod conditions;
 mod order;
 mod terms;
 
+use akhar_jobs::{JobId, store::CAN_BE_RETRIED};
 use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 use sqlx::{Postgres, QueryBuilder};
-
-use crate::JobId;
+use utoipa::ToSchema;
 
 use conditions::{push_filters, push_index_conditions, push_source};
 use order::{Order, has_filters};
 
-pub(super) use conditions::{CAN_BE_RETRIED, push_conditions};
-pub use terms::{JobPage, JobSearch, JobSummary, PageStart};
+pub(crate) use conditions::push_conditions;
+pub use terms::{JobPage, JobRow, JobSearch, PageStart};
 
 /// The most rows that one page reads while it looks for jobs. Then it ends, even if it has found none, and the next one
 /// goes on.
@@ -27,7 +28,7 @@ const MAX_SKIPPED: i64 = 2_000;
 #[derive(sqlx::FromRow)]
 struct FoundRow {
     #[sqlx(flatten)]
-    job: JobSummary,
+    job: JobRow,
     nth: i64,
 }
 
@@ -57,7 +58,7 @@ pub async fn search(
     let mut rows: Vec<FoundRow> = {
         let mut query = QueryBuilder::<Postgres>::new("with read as materialized (");
         push_read(&mut query, search, order, from, n_read);
-        query.push(") select j.*, a.name as account from read j left join accounts a on a.id = j.account_id where true");
+        query.push(") select j.*, j.group_name as \"group\", a.name as account from read j left join accounts a on a.id = j.account_id where true");
         push_filters(&mut query, search);
         query.push(" order by j.nth limit ").push_bind(i64::from(limit) + 1);
         query.build_query_as().fetch_all(db).await?
@@ -81,6 +82,49 @@ pub async fn search(
     };
     let next = next.filter(|_| skipped < MAX_SKIPPED);
     Ok(JobPage { jobs: rows.into_iter().map(|row| row.job).collect(), next, n_read })
+}
+
+/// An attempt that failed.
+#[derive(Debug, Clone, Serialize, sqlx::FromRow, ToSchema)]
+#[schema(as = AdminAttempt)]
+pub struct FailedAttempt {
+    /// The number of the claim.
+    pub attempt: i32,
+    /// The worker that had claimed the job.
+    pub worker: Option<String>,
+    /// When the job was claimed.
+    pub started_at: Option<DateTime<Utc>>,
+    /// When the failure was recorded.
+    pub ended_at: DateTime<Utc>,
+    /// Why it failed.
+    pub error: String,
+}
+
+/// The failed attempts of a job, in order.
+async fn failed_attempts(db: &Pool, job: JobId) -> Result<Vec<FailedAttempt>, sqlx::Error> {
+    sqlx::query_as(
+        "select attempt, worker, started_at, ended_at, error from failed_attempts where job_id = $1 order by attempt",
+    )
+    .bind(job)
+    .fetch_all(db)
+    .await
+}
+
+/// A job with the attempts that failed.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = AdminJobLife)]
+pub struct JobLife {
+    /// The job.
+    pub job: JobRow,
+    /// Its failed attempts, in order.
+    pub failed_attempts: Vec<FailedAttempt>,
+}
+
+/// A job with its failed attempts. `None` if there is no such job.
+pub async fn find(db: &Pool, id: JobId) -> Result<Option<JobLife>, sqlx::Error> {
+    let these = JobSearch { ids: Some(vec![id]), ..JobSearch::default() };
+    let Some(job) = search(db, &these, None, 1).await?.jobs.pop() else { return Ok(None) };
+    Ok(Some(JobLife { job, failed_attempts: failed_attempts(db, id).await? }))
 }
 
 /// The last row that a page can read. `None` if there are fewer.

@@ -3,12 +3,11 @@
 
 use std::time::Duration;
 
+use akhar_accounts::Role;
 use akhar_platform::database::Pool;
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
-
-use crate::Role;
 
 /// A session ends this long after the operator signed in.
 pub const MAX_AGE: Duration = Duration::from_secs(12 * 3600);

@@ -3,12 +3,13 @@
 
 use std::net::IpAddr;
 
+use akhar_accounts::Role;
 use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 use sqlx::PgConnection;
+use utoipa::ToSchema;
 use uuid::Uuid;
-
-use crate::Role;
 
 /// The most characters of a target that are kept.
 const MAX_TARGET: usize = 500;
@@ -161,14 +162,15 @@ impl Entry {
     }
 }
 
-/// A row of the trail.
-#[derive(Debug, Clone, serde::Serialize, sqlx::FromRow)]
+/// A change that an operator made.
+#[derive(Debug, Clone, Serialize, sqlx::FromRow, ToSchema)]
+#[schema(as = AdminAuditRow)]
 pub struct AuditRow {
-    /// The row.
+    /// The id of the row.
     pub id: Uuid,
     /// When the change began.
     pub at: DateTime<Utc>,
-    /// What was done: the name of an [`Action`], maybe of another version.
+    /// What was done, such as `queue.pause`.
     pub action: String,
     /// On what.
     pub target: String,
@@ -176,9 +178,9 @@ pub struct AuditRow {
     pub n_changed: i64,
     /// The name of the operator's key, or the user who ran the command.
     pub actor: String,
-    /// The 8 characters after `ak_` of that key. `None` for a command.
+    /// The prefix of that key. `null` for a command.
     pub key_prefix: Option<String>,
-    /// Where the request came from. `None` for a command.
+    /// Where the request came from. `null` for a command.
     pub address: Option<String>,
 }
 

@@ -1,0 +1,183 @@
+//! The queues: their modes, their jobs and what happens in them now.
+
+use akhar_jobs::{
+    JobState, Queue,
+    store::{QUEUE_MODE_CHANGED, QueueMode},
+};
+use akhar_platform::database::Pool;
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::audit::{Action, Actor, ChangeError};
+
+/// Counts of waiting or failed jobs end here.
+pub const MAX_COUNTED: i64 = 10_000;
+
+/// The oldest waiting job of a queue is among this number of jobs that are claimed next: accounts take turns, and the jobs of
+/// an account are in their order of acceptance.
+pub(crate) const NEXT_READ: i64 = 500;
+
+/// A queue.
+#[derive(Debug, Clone, Serialize, sqlx::FromRow, ToSchema)]
+#[schema(as = AdminQueue)]
+pub struct QueueState {
+    /// `quick` or `speech`.
+    pub queue: String,
+    /// `open`, `paused` or `draining`.
+    #[schema(value_type = String)]
+    pub mode: QueueMode,
+    /// When an operator last set the mode.
+    pub changed_at: Option<DateTime<Utc>>,
+    /// The number of jobs in each state.
+    #[sqlx(flatten)]
+    pub jobs: QueueJobs,
+}
+
+/// The number of jobs of a queue in each state.
+#[derive(Debug, Clone, Copy, Default, Serialize, sqlx::FromRow, ToSchema)]
+#[schema(as = AdminQueueJobs)]
+#[expect(missing_docs, reason = "each is a state")]
+pub struct QueueJobs {
+    pub queued: i64,
+    pub running: i64,
+    pub succeeded: i64,
+    pub failed: i64,
+    pub cancelled: i64,
+}
+
+/// All queues. Counts all jobs.
+pub async fn list(db: &Pool) -> Result<Vec<QueueState>, sqlx::Error> {
+    sqlx::query_as(
+        "with counted as (
+             select queue, count(*) filter (where state = 'queued') as queued, count(*) filter (where state = 'running') as running,
+                 count(*) filter (where state = 'succeeded') as succeeded, count(*) filter (where state = 'failed') as failed,
+                 count(*) filter (where state = 'cancelled') as cancelled
+             from jobs group by queue)
+         select q.queue, coalesce(c.mode, 'open') as mode, c.changed_at, coalesce(queued, 0) as queued,
+             coalesce(running, 0) as running, coalesce(succeeded, 0) as succeeded, coalesce(failed, 0) as failed,
+             coalesce(cancelled, 0) as cancelled
+         from unnest($1::text[]) with ordinality as q (queue, nth)
+         left join queue_controls c on c.queue = q.queue left join counted on counted.queue = q.queue order by q.nth",
+    )
+    .bind(Queue::ALL.map(Queue::name))
+    .fetch_all(db)
+    .await
+}
+
+/// What happens in a queue now.
+#[derive(Debug, Clone, PartialEq, Serialize, sqlx::FromRow, ToSchema)]
+#[schema(as = AdminQueueLoad)]
+pub struct QueueLoad {
+    /// `quick` or `speech`.
+    pub queue: String,
+    /// `open`, `paused` or `draining`.
+    #[schema(value_type = String)]
+    pub mode: QueueMode,
+    /// The number of jobs that wait: 10,001 if there are more.
+    pub queued: i64,
+    /// The number of jobs that run: 10,001 if there are more.
+    pub running: i64,
+    /// How long the oldest waiting job has waited, seconds.
+    pub oldest_s: Option<f64>,
+    /// How many jobs ended in a minute, by the last minute or a shorter time.
+    pub ended_per_minute: f64,
+    /// How many of them failed.
+    pub failed_per_minute: f64,
+}
+
+/// What happens in each queue.
+pub async fn loads(db: &Pool) -> Result<Vec<QueueLoad>, sqlx::Error> {
+    sqlx::query_as(
+        "with ended as materialized (
+             (select queue, state, ended_at from jobs where ended_at > now() - interval '1 minute'
+              order by ended_at desc limit $2)
+             union all
+             (select queue, state, ended_at from deleted_jobs where ended_at > now() - interval '1 minute'
+              order by ended_at desc limit $2)
+             order by ended_at desc limit $2),
+         measured as (
+             select case when count(*) < $2 then 60 else greatest(extract(epoch from now() - min(ended_at)), 1) end::float8
+                 as over_s from ended)
+         select q.queue, coalesce(c.mode, 'open') as mode,
+             (select count(*) from (
+                 select from jobs where queue = q.queue and state = 'queued' limit $2 + 1) as waiting) as queued,
+             (select count(*) from (
+                 select from jobs where state = 'running' and queue = q.queue limit $2 + 1) as running) as running,
+             (select extract(epoch from now() - min(created_at))::float8 from (
+                 (select created_at from jobs where queue = q.queue and state = 'queued' and priority = 1
+                  order by turn, run_at, id limit $3)
+                 union all
+                 (select created_at from jobs where queue = q.queue and state = 'queued' and priority = 0
+                  order by turn, run_at, id limit $3)) as next) as oldest_s,
+             coalesce((select count(*) * 60 / over_s from ended, measured where ended.queue = q.queue
+                 group by over_s), 0)::float8 as ended_per_minute,
+             coalesce((select count(*) * 60 / over_s from ended, measured
+                 where ended.queue = q.queue and state = 'failed' group by over_s), 0)::float8 as failed_per_minute
+         from unnest($1::text[]) with ordinality as q (queue, nth)
+         left join queue_controls c on c.queue = q.queue order by q.nth",
+    )
+    .bind(Queue::ALL.map(Queue::name))
+    .bind(MAX_COUNTED)
+    .bind(NEXT_READ)
+    .fetch_all(db)
+    .await
+}
+
+/// The jobs of one operation in one state that have not ended.
+#[derive(Debug, Clone, sqlx::FromRow)]
+pub struct Unended {
+    /// The name of the queue, as stored.
+    pub queue: String,
+    /// The name of the operation, as stored.
+    pub operation: String,
+    /// `queued` or `running`.
+    pub state: JobState,
+    /// The number of jobs.
+    pub n_jobs: i64,
+    /// The age of the oldest of them, seconds.
+    pub oldest_s: f64,
+}
+
+/// Counts the jobs that have not ended. Reads only their rows, by the indexes of the claims and the sweeper.
+pub async fn unended(db: &Pool) -> Result<Vec<Unended>, sqlx::Error> {
+    sqlx::query_as(
+        "select queue, operation, state, count(*) as n_jobs,
+             greatest(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_s
+         from jobs where state = 'queued' group by queue, operation, state
+         union all
+         select queue, operation, state, count(*),
+             greatest(extract(epoch from now() - min(created_at)), 0)::float8
+         from jobs where state = 'running' group by queue, operation, state",
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// Sets the mode of a queue. Workers follow within about a second, api processes as soon as they have the announcement.
+pub async fn set_mode(db: &Pool, actor: &Actor, queue: Queue, mode: QueueMode) -> Result<(), ChangeError> {
+    let entry = actor.begin(match mode {
+        QueueMode::Open => Action::QueueResume,
+        QueueMode::Paused => Action::QueuePause,
+        QueueMode::Draining => Action::QueueDrain,
+    })?;
+    db.transaction(move |transaction| {
+        Box::pin(async move {
+            let changed = sqlx::query(
+                "with changed as (
+                     insert into queue_controls (queue, mode)
+                     select $1, $2 where $2 <> 'open' or exists (select from queue_controls where queue = $1)
+                     on conflict (queue) do update set mode = excluded.mode, changed_at = now()
+                     where queue_controls.mode <> excluded.mode returning queue)
+                 select pg_notify($3, queue) from changed",
+            )
+            .bind(queue.name())
+            .bind(mode)
+            .bind(QUEUE_MODE_CHANGED)
+            .fetch_all(&mut *transaction)
+            .await?;
+            Ok(entry.record(transaction, queue.name(), changed.len()).await?)
+        })
+    })
+    .await
+}
