@@ -1,15 +1,13 @@
 //! `akhar jobs`: lists, counts, shows, retries, cancels and purges jobs of all accounts.
 
-use std::{
-    io::{self, IsTerminal as _},
-    time::Duration,
-};
+use std::io::{self, IsTerminal as _};
 
-use akhar_jobs::{GroupName, JobId, JobState, Operation, Queue};
+use akhar_jobs::JobId;
 use akhar_operators::{
-    Change, JobSearch, accounts,
+    Change, JobSearch,
     changes::{self, JobGroup},
-    search::{self, FailedAttempt, JobLife, JobRow},
+    search::{self, FailedAttempt, JobLife, JobRow, Term},
+    with_job_conditions,
 };
 use akhar_platform::{config::Config, database::Pool};
 use uuid::Uuid;
@@ -77,90 +75,23 @@ pub(crate) struct Selection {
     yes: bool,
 }
 
-/// Which jobs are meant. Without an option, all.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Search {
-    /// In this state: queued, running, succeeded, failed or cancelled
-    #[arg(long, value_parser = state)]
-    state: Option<JobState>,
-    /// In this queue: quick or speech
-    #[arg(long, value_parser = crate::queues::queue)]
-    queue: Option<Queue>,
-    /// Of this operation, such as speech-recognition
-    #[arg(long, value_parser = operation)]
-    operation: Option<Operation>,
-    /// Of the account with this name, or of this key: the 8 characters after `ak_`, as `akhar keys list` shows them
-    #[arg(long, visible_alias = "key", value_name = "NAME|PREFIX")]
-    account: Option<String>,
-    /// Of the group with this name, of any account
-    #[arg(long, value_name = "NAME", value_parser = crate::group::name)]
-    group: Option<GroupName>,
-    /// Made by the request with this id, which every response and every log line has
-    #[arg(long, value_name = "ID")]
-    request_id: Option<String>,
-    /// Whose last attempt failed with exactly this error
-    #[arg(long, value_name = "TEXT")]
-    error: Option<String>,
-    /// Accepted at least this long ago, such as 90s, 15m, 2h or 1d
-    #[arg(long, value_name = "AGE", value_parser = age)]
-    older_than: Option<Duration>,
-    /// Ended at least this long ago
-    #[arg(long, value_name = "AGE", value_parser = age)]
-    ended_before: Option<Duration>,
-}
+macro_rules! search {
+    ([$($field:ident: $type:ty, $name:literal, $about:literal, $help:literal, ($($option:tt)*);)+]) => {
+        /// Which jobs are meant. Without an option, all.
+        #[derive(Debug, clap::Args)]
+        pub(crate) struct Search {
+            $(#[doc = $help] #[arg(long, value_parser = <$type as Term>::parse, $($option)*)] $field: Option<$type>,)+
+        }
 
-impl Search {
-    async fn resolve(self, db: &Pool) -> Result<JobSearch, Failure> {
-        let Self { state, queue, operation, account, group, request_id, error, older_than, ended_before } =
-            self;
-        let account_id = match account {
-            Some(account) => Some(accounts::find(db, &account).await?),
-            None => None,
-        };
-        Ok(JobSearch {
-            ids: None,
-            state,
-            queue,
-            operation,
-            account_id,
-            group,
-            request_id,
-            error,
-            older_than,
-            ended_before,
-        })
-    }
-}
-
-fn state(name: &str) -> Result<JobState, String> {
-    JobState::ALL
-        .into_iter()
-        .find(|state| state.name() == name)
-        .ok_or_else(|| "expected queued, running, succeeded, failed or cancelled".to_owned())
-}
-
-fn operation(name: &str) -> Result<Operation, String> {
-    let names = || Operation::ALL.map(Operation::name).join(", ");
-    Operation::ALL
-        .into_iter()
-        .find(|o| o.name() == name)
-        .ok_or_else(|| format!("expected one of {}", names()))
-}
-
-/// Parses a time such as `90s`, `15m`, `2h` or `1d`. A number alone is hours.
-pub(crate) fn age(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit_s = match &text[digits.len()..] {
-        "s" => 1,
-        "m" => 60,
-        "h" | "" => 3600,
-        "d" => 86_400,
-        _ => 0,
+        impl From<Search> for JobSearch {
+            fn from(search: Search) -> Self {
+                Self { ids: None, $($field: search.$field),+ }
+            }
+        }
     };
-    let n: Option<u32> = digits.parse().ok().filter(|_| unit_s > 0);
-    n.map(|n| Duration::from_secs(u64::from(n) * unit_s))
-        .ok_or_else(|| "expected a time such as 90s, 15m, 2h or 1d".to_owned())
 }
+
+with_job_conditions! { search }
 
 /// Runs one subcommand.
 pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
@@ -170,12 +101,12 @@ pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure
 async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
     match command {
         Command::List { search, limit, json } => {
-            let jobs = list(db, &search.resolve(db).await?, limit.into()).await?;
+            let jobs = list(db, &JobSearch::from(search).resolve(db).await?, limit.into()).await?;
             if json { output::json(&jobs) } else { table(&jobs) }
         }
         Command::Show { id, json } => show(db, JobId(id), json).await,
         Command::Count { search, json } => {
-            let groups = changes::count(db, &search.resolve(db).await?, None).await?;
+            let groups = changes::count(db, &JobSearch::from(search).resolve(db).await?, None).await?;
             if json { output::json(&groups) } else { groups_table(&groups) }
         }
         Command::Retry(selection) => change(db, Change::Retry, selection).await,
@@ -236,7 +167,7 @@ async fn change(db: &Pool, change: Change, selection: Selection) -> Result<(), F
     let words = wording(change);
     let n_named = ids.len();
     let ids = (n_named > 0).then(|| ids.into_iter().map(JobId).collect());
-    let search = JobSearch { ids, ..search.resolve(db).await? };
+    let search = JobSearch { ids, ..JobSearch::from(search).resolve(db).await? };
     let limit = if n_named > 0 && !dry_run {
         n_named
     } else {
@@ -322,7 +253,7 @@ async fn show(db: &Pool, id: JobId, as_json: bool) -> Result<(), Failure> {
         ("state", job.state.name().to_owned()),
         ("attempt", format!("{} of {}", job.attempt, job.max_attempts)),
         ("account", job.account.clone().unwrap_or_default()),
-        ("group", job.group.clone().map(String::from).unwrap_or_default()),
+        ("group", job.group.clone().unwrap_or_default()),
         ("request id", job.request_id.clone()),
         ("worker", job.worker.clone().unwrap_or_default()),
         ("created", output::time(job.created_at)),

@@ -6,7 +6,10 @@ use akhar_accounts::{
     CallerUrl, Quotas, Retention, Role, UrlRules,
     webhooks::{UrlChange, WebhookChange},
 };
-use akhar_operators::keys::{self, Key, KeyState, NewAccount};
+use akhar_operators::{
+    keys::{self, Key, KeyState, NewAccount},
+    search::{Age, Term as _},
+};
 use akhar_platform::{config::Config, database::Pool};
 
 use crate::{actor, connect, failure::Failure, output};
@@ -123,7 +126,7 @@ pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure
 
 /// Parses how long a key works.
 fn lifetime(text: &str) -> Result<Duration, String> {
-    let parsed = crate::jobs::age(text).ok();
+    let parsed = Age::parse(text).ok().map(|Age(time)| time);
     parsed
         .filter(|time| !time.is_zero() && *time <= MAX_LIFETIME)
         .ok_or_else(|| "expected a time such as 12h or 90d, at most 3650d".to_owned())

@@ -14,7 +14,6 @@ mod doctor;
 mod elsewhere;
 mod failure;
 mod free_space;
-mod group;
 mod jobs;
 mod keys;
 mod models;

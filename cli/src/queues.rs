@@ -1,7 +1,10 @@
 //! `akhar queues`: lists, pauses, drains and resumes the queues.
 
 use akhar_jobs::{Queue, store::QueueMode};
-use akhar_operators::queues::{self, QueueJobs};
+use akhar_operators::{
+    queues::{self, QueueJobs},
+    search::Term,
+};
 use akhar_platform::{config::Config, database::Pool};
 
 use crate::{actor, connect, failure::Failure, output};
@@ -17,26 +20,21 @@ pub(crate) enum Command {
     /// Start no more jobs of a queue. The api still accepts them, and running ones go on
     Pause {
         /// quick or speech
-        #[arg(value_parser = queue)]
+        #[arg(value_parser = <Queue as Term>::parse)]
         queue: Queue,
     },
     /// Accept no more jobs of a queue. Those that wait are run
     Drain {
         /// quick or speech
-        #[arg(value_parser = queue)]
+        #[arg(value_parser = <Queue as Term>::parse)]
         queue: Queue,
     },
     /// Accept and start jobs of a queue again
     Resume {
         /// quick or speech
-        #[arg(value_parser = queue)]
+        #[arg(value_parser = <Queue as Term>::parse)]
         queue: Queue,
     },
-}
-
-/// Parses the name of a queue.
-pub(crate) fn queue(name: &str) -> Result<Queue, String> {
-    Queue::from_name(name).ok_or_else(|| "expected quick or speech".to_owned())
 }
 
 /// Runs one subcommand.

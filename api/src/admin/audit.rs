@@ -1,7 +1,10 @@
 //! `GET /v1/admin/audit`: responds with what operators changed.
 
 use akhar_jobs::Bounded;
-use akhar_operators::audit::{self, Action, AuditFilter, AuditRow};
+use akhar_operators::{
+    audit::{self, Action, AuditFilter, AuditRow},
+    search::Text,
+};
 use axum::{
     Json,
     extract::State,
@@ -12,7 +15,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{operator::Operator, values::Text};
+use super::operator::Operator;
 use crate::{
     app::App,
     http::context::AcceptsJson,

@@ -1,14 +1,12 @@
 //! `/v1/admin/jobs`: finds, counts and shows jobs of all accounts, and retries, cancels and deletes them.
 
-use std::time::Duration;
-
-use akhar_jobs::{Bounded, GroupName, JobId, JobState, Operation, Queue};
+use akhar_jobs::{Bounded, JobId, Queue};
 use akhar_operators::{
-    Change, JobSearch, accounts,
+    Change, JobSearch,
     changes::{self, JobGroup},
-    search::{self, JobLife, JobRow, PageStart},
+    search::{self, JobLife, JobRow, PageStart, Text},
+    with_job_conditions,
 };
-use akhar_platform::database::Pool;
 use axum::{
     Json,
     extract::State,
@@ -19,10 +17,7 @@ use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::{
-    operator::Operator,
-    values::{AtLeast, Text},
-};
+use super::{operator::Operator, values::AtLeast};
 use crate::{
     app::App,
     http::context::AcceptsJson,
@@ -61,36 +56,25 @@ const MAX_CHANGED: usize = 10_000;
 
 /// Fields with the conditions on jobs among them: after the first ones, before the last ones.
 macro_rules! fields_with_conditions {
-    ($(#[doc = $about:literal])+ $name:ident { $($first:tt)* } { $($last:tt)* }) => {
+    (
+        [$($field:ident: $type:ty, $name:literal, $about:literal, $help:literal, $option:tt;)+]
+        $(#[doc = $text:literal])+ $fields:ident { $($first:tt)* } { $($last:tt)* }
+    ) => {
         fields! {
-            $(#[doc = $about])+
-            $name {
-                $($first)*
-                /// Only jobs in this state.
-                state: JobState = field("state"),
-                /// Only jobs in this queue.
-                queue: Queue = field("queue"),
-                /// Only jobs of this operation.
-                operation: Operation = field("operation"),
-                /// Only jobs of the account with this name or id, or of the key with this prefix.
-                account: Text = field("account"),
-                /// Only jobs of the group with this name.
-                group: GroupName = field("group"),
-                /// Only jobs that the request with this id made.
-                request_id: Text = field("request-id"),
-                /// Only jobs whose last attempt failed with exactly this error.
-                error: Text = field("error"),
-                /// Only jobs that were accepted at least so many seconds ago.
-                older_than_s: AtLeast<0> = field("older-than-s"),
-                /// Only jobs that ended at least so many seconds ago.
-                ended_before_s: AtLeast<0> = field("ended-before-s"),
-                $($last)*
+            $(#[doc = $text])+
+            $fields { $($first)* $(#[doc = $about] $field: $type = field($name),)+ $($last)* }
+        }
+
+        impl $fields {
+            /// The search with the conditions, which are taken.
+            fn search(&mut self) -> JobSearch {
+                JobSearch { ids: None, $($field: self.$field.take()),+ }
             }
         }
     };
 }
 
-fields_with_conditions! {
+with_job_conditions! { fields_with_conditions
     /// The parameters of the list.
     JobsQuery {} {
         /// Where the page begins: `next` of the former page.
@@ -100,7 +84,7 @@ fields_with_conditions! {
     }
 }
 
-fields_with_conditions! {
+with_job_conditions! { fields_with_conditions
     /// The parameters of the counts.
     CountQuery {} {
         /// Only jobs to which this change is possible.
@@ -108,7 +92,7 @@ fields_with_conditions! {
     }
 }
 
-fields_with_conditions! {
+with_job_conditions! { fields_with_conditions
     /// What is done to jobs, and to which. At least one condition must be there, or `all`.
     ChangeForm {
         /// `retry` returns jobs that the service failed to process to their queues, `cancel` cancels jobs that have not ended, `purge`
@@ -124,58 +108,12 @@ fields_with_conditions! {
     }
 }
 
-/// The conditions in the fields of a form or a query, but for the account, which is looked up.
-macro_rules! conditions {
-    ($fields:ident, $ids:expr) => {
-        Conditions {
-            search: JobSearch {
-                ids: $ids,
-                state: $fields.state,
-                queue: $fields.queue,
-                operation: $fields.operation,
-                account_id: None,
-                group: $fields.group,
-                request_id: $fields.request_id.map(|id| id.0),
-                error: $fields.error.map(|error| error.0),
-                older_than: $fields.older_than_s.map(|s| seconds(s.0)),
-                ended_before: $fields.ended_before_s.map(|s| seconds(s.0)),
-            },
-            account: $fields.account.map(|account| account.0),
-        }
-    };
-}
-
-/// Which jobs are meant.
-#[derive(Debug)]
-pub(crate) struct Conditions {
-    search: JobSearch,
-    account: Option<String>,
-}
-
 /// What is done to jobs.
 #[derive(Debug)]
 pub(crate) struct Wanted {
     change: Change,
-    conditions: Conditions,
+    search: JobSearch,
     limit: usize,
-}
-
-impl Conditions {
-    /// Whether there is no condition.
-    fn are_none(&self) -> bool {
-        self.account.is_none() && self.search.is_all()
-    }
-
-    /// The search, with the account that has the name.
-    async fn resolve(self, db: &Pool) -> Result<JobSearch, Problem> {
-        let Some(account) = self.account else { return Ok(self.search) };
-        let account_id = Some(accounts::find(db, &account).await?);
-        Ok(JobSearch { account_id, ..self.search })
-    }
-}
-
-fn seconds(s: i32) -> Duration {
-    Duration::from_secs(u64::from(s.unsigned_abs()))
 }
 
 impl Form for ChangeForm {
@@ -183,15 +121,15 @@ impl Form for ChangeForm {
     const QUEUE: Queue = Queue::Quick;
     type Checked = Wanted;
 
-    fn check(self, violations: &mut Vec<Violation>) -> Option<Wanted> {
-        let conditions = conditions!(self, self.ids);
-        if conditions.are_none() && self.all == Some(false) {
+    fn check(mut self, violations: &mut Vec<Violation>) -> Option<Wanted> {
+        let search = JobSearch { ids: self.ids.take(), ..self.search() };
+        if search.is_all() && self.all == Some(false) {
             let detail = "there is no condition: add one, such as ids or state, or all if all jobs are meant";
             violations.push(Violation::new("all", Code::Missing, detail));
         }
         Some(Wanted {
             change: self.change?,
-            conditions,
+            search,
             limit: usize::try_from(self.limit?.0).map_or(MAX_CHANGED, |n| n.min(MAX_CHANGED)),
         })
     }
@@ -248,11 +186,11 @@ pub(crate) async fn list(
     _accepts: AcceptsJson,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    let fields: JobsQuery = query::parse(&uri)?;
+    let mut fields: JobsQuery = query::parse(&uri)?;
     let limit = page::limit(fields.limit);
-    let from = fields.from.and_then(|from| PageStart::parse(&from.0));
     let db = app.database.lists();
-    let search = conditions!(fields, None).resolve(db).await?;
+    let search = fields.search().resolve(db).await?;
+    let from = fields.from.and_then(|from| PageStart::parse(&from.0));
     let page = search::search(db, &search, from, limit.into()).await?;
     Ok(Json(Jobs { jobs: page.jobs, next: page.next.map(PageStart::text) }).into_response())
 }
@@ -274,10 +212,10 @@ pub(crate) async fn count(
     _accepts: AcceptsJson,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    let fields: CountQuery = query::parse(&uri)?;
+    let mut fields: CountQuery = query::parse(&uri)?;
     let change = fields.change.map(|change| (change, i64::MAX));
     let db = app.database.lists();
-    let search = conditions!(fields, None).resolve(db).await?;
+    let search = fields.search().resolve(db).await?;
     let groups = changes::count(db, &search, change).await?;
     Ok(Json(Counts { groups }).into_response())
 }
@@ -325,9 +263,9 @@ pub(crate) async fn change(
     _accepts: AcceptsJson,
     form: Checked<ChangeForm>,
 ) -> Result<Response, Problem> {
-    let Wanted { change, conditions, limit } = form.fields;
+    let Wanted { change, search, limit } = form.fields;
     let db = &app.database.pool;
-    let search = conditions.resolve(db).await?;
+    let search = search.resolve(db).await?;
     let n_changed = changes::apply(db, &operator.actor, change, &search, limit).await?;
     Ok(Json(Changed { n_changed }).into_response())
 }

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use akhar_accounts::{Quotas, Retention, Role};
 use akhar_jobs::{Bounded, Queue};
-use akhar_operators::keys::{self, CreatedKey, Key, NewAccount};
+use akhar_operators::{
+    keys::{self, CreatedKey, Key, NewAccount},
+    search::Text,
+};
 use axum::{
     Json,
     extract::State,
@@ -16,11 +19,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{
-    name::Name,
-    operator::Operator,
-    values::{AtLeast, Text},
-};
+use super::{name::Name, operator::Operator, values::AtLeast};
 use crate::{
     app::App,
     http::context::AcceptsJson,

@@ -1,11 +1,16 @@
 //! The values of fields that only requests of operators have.
 
+use std::time::Duration;
+
 use akhar_accounts::Role;
 use akhar_jobs::{
     Queue,
     store::{DeliveryState, QueueMode},
 };
-use akhar_operators::{Action, Change};
+use akhar_operators::{
+    Action, Change,
+    search::{AccountName, Age, Text},
+};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -21,9 +26,6 @@ use crate::{
 const MAX_CHARS: usize = 200;
 
 /// A short text: of visible characters, or with spaces after the first one.
-#[derive(Debug)]
-pub(crate) struct Text(pub(crate) String);
-
 impl Value for Text {
     const MAX_BYTES: usize = 4 * MAX_CHARS;
 
@@ -66,6 +68,32 @@ impl<const MIN: i32> Value for AtLeast<MIN> {
     fn parse(text: &str) -> Result<Self, Code> {
         let number: i32 = integer(text.strip_suffix(".0").unwrap_or(text))?;
         if number < MIN { Err(Code::OutOfRange) } else { Ok(Self(number)) }
+    }
+}
+
+impl Value for AccountName {
+    const MAX_BYTES: usize = Text::MAX_BYTES;
+
+    fn rule() -> Rule {
+        <Text as Value>::rule()
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        <Text as Value>::parse(text).map(|Text(entered)| Self::new(entered))
+    }
+}
+
+/// Whole seconds.
+impl Value for Age {
+    const JSON: Kind = Kind::Number;
+
+    fn rule() -> Rule {
+        AtLeast::<0>::rule()
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        let AtLeast(s) = AtLeast::<0>::parse(text)?;
+        Ok(Self(Duration::from_secs(u64::from(s.unsigned_abs()))))
     }
 }
 

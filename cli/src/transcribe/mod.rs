@@ -28,6 +28,7 @@ use std::{
 
 use akhar_client::GroupBody;
 use akhar_jobs::{Channels, Digits, GroupName, Script};
+use akhar_operators::search::Term;
 use akhar_platform::{blocking::blocking, config::Config};
 use futures::{Stream, StreamExt as _, stream};
 use tokio::{
@@ -124,7 +125,7 @@ pub(crate) struct Arguments {
     delete: bool,
     /// The name of the group that counts the run's jobs on the server. Without it, the command makes a name. With --resume, it is that
     /// of the earlier run
-    #[arg(long, value_name = "NAME", value_parser = crate::group::name)]
+    #[arg(long, value_name = "NAME", value_parser = <GroupName as Term>::parse)]
     group: Option<GroupName>,
     /// Only print how many recordings there are, how long they are, about how long a run would take, and which files would fail
     /// or be skipped. Nothing is written or sent

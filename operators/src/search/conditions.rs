@@ -27,7 +27,12 @@ const CLOCK_DIFFERENCE: Duration = Duration::from_secs(1);
 
 /// The rows among which the search is made.
 pub(super) fn push_source(query: &mut QueryBuilder<Postgres>, search: &JobSearch, order: Order) {
-    let made = search.request_id.as_deref().filter(|_| search.ids.is_none()).and_then(made_by_api);
+    let made = search
+        .request_id
+        .as_ref()
+        .map(|id| id.0.as_str())
+        .filter(|_| search.ids.is_none())
+        .and_then(made_by_api);
     if let Some(made) = made {
         query.push("(select * from jobs where id >= ").push_bind(earliest_job(made));
         query.push(" order by id limit ").push_bind(MAX_READ_BY_TIME).push(") j");
@@ -44,8 +49,8 @@ pub(super) fn push_index_conditions(query: &mut QueryBuilder<Postgres>, search: 
     if let Some(ids) = &search.ids {
         query.push(" and j.id = any(").push_bind(ids.iter().map(|id| id.0).collect::<Vec<_>>()).push(")");
     } else if let Some(request_id) = &search.request_id {
-        push_request(query, request_id);
-    } else if search.account_id.is_some() || search.group.is_some() {
+        push_request(query, &request_id.0);
+    } else if search.account.is_some() || search.group.is_some() {
         push_owner(query, search);
     } else {
         match order {
@@ -63,9 +68,9 @@ pub(super) fn push_index_conditions(query: &mut QueryBuilder<Postgres>, search: 
 }
 
 /// The conditions on the account and the group.
-fn push_owner(query: &mut QueryBuilder<Postgres>, JobSearch { account_id, group, .. }: &JobSearch) {
-    if let Some(account_id) = account_id {
-        query.push(" and j.account_id = ").push_bind(*account_id);
+fn push_owner(query: &mut QueryBuilder<Postgres>, JobSearch { account, group, .. }: &JobSearch) {
+    if let Some(account) = account {
+        query.push(" and j.account_id = ").push_bind(account.id);
     }
     if let Some(group) = group {
         query.push(" and j.group_name = ").push_bind(group.clone());
@@ -106,12 +111,12 @@ pub(super) fn push_filters(query: &mut QueryBuilder<Postgres>, search: &JobSearc
         query.push(" and j.operation = ").push_bind(operation.name());
     }
     if let Some(error) = error {
-        query.push(" and j.last_error = ").push_bind(error.clone());
+        query.push(" and j.last_error = ").push_bind(error.0.clone());
     }
     for (column, age) in [("created_at", older_than), ("ended_at", ended_before)] {
         if let Some(age) = age {
             query.push(" and j.").push(column).push(" < now() - make_interval(secs => ");
-            query.push_bind(age.as_secs_f64()).push(")");
+            query.push_bind(age.0.as_secs_f64()).push(")");
         }
     }
 }
@@ -122,7 +127,7 @@ pub(crate) fn push_conditions(query: &mut QueryBuilder<Postgres>, search: &JobSe
         query.push(" and j.id = any(").push_bind(ids.iter().map(|id| id.0).collect::<Vec<_>>()).push(")");
     }
     if let Some(request_id) = &search.request_id {
-        push_request(query, request_id);
+        push_request(query, &request_id.0);
     }
     push_filters(query, search);
 }

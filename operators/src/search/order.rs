@@ -39,35 +39,33 @@ impl Order {
 
 /// Whether the state decides which index is read.
 pub(super) fn is_by_state(search: &JobSearch) -> bool {
-    let JobSearch { ids, account_id, group, request_id, .. } = search;
-    ids.is_none() && account_id.is_none() && group.is_none() && request_id.is_none()
+    let JobSearch { ids, account, group, request_id, .. } = search;
+    ids.is_none() && account.is_none() && group.is_none() && request_id.is_none()
 }
 
-/// Whether rows that were read must be filtered.
+/// Whether rows that were read must be filtered: whether there is a condition that the index does not have.
 pub(super) fn has_filters(search: &JobSearch) -> bool {
-    let by_index = Order::of(search);
-    let state = match search.state {
-        None => false,
-        Some(JobState::Queued | JobState::Running | JobState::Failed) => !is_by_state(search),
-        Some(JobState::Succeeded | JobState::Cancelled) => true,
-    };
-    let queue = search.queue.is_some() && by_index != Order::NextClaimed;
-    let by_time = search.older_than.is_some() || search.ended_before.is_some();
-    state || queue || by_time || search.operation.is_some() || search.error.is_some()
+    let mut others = JobSearch { ids: None, account: None, group: None, request_id: None, ..search.clone() };
+    if is_by_state(search) && !matches!(search.state, Some(JobState::Succeeded | JobState::Cancelled)) {
+        others.state = None;
+    }
+    if Order::of(search) == Order::NextClaimed {
+        others.queue = None;
+    }
+    !others.is_all()
 }
 
 #[cfg(test)]
 mod tests {
-    use uuid::Uuid;
-
     use super::*;
+    use crate::search::terms::{AccountName, Term as _};
 
     #[test]
     fn only_conditions_that_no_index_has_are_filters() {
         let of = |state| has_filters(&JobSearch { state, ..JobSearch::default() });
         assert!(!of(None) && !of(Some(JobState::Queued)) && !of(Some(JobState::Failed)));
         assert!(of(Some(JobState::Succeeded)));
-        let account = JobSearch { account_id: Some(Uuid::nil()), ..JobSearch::default() };
+        let account = JobSearch { account: AccountName::parse("shop").ok(), ..JobSearch::default() };
         assert!(!has_filters(&account));
         assert!(has_filters(&JobSearch { state: Some(JobState::Failed), ..account }));
     }

@@ -1,37 +1,72 @@
-//! What is searched for, and the jobs of a page.
+//! What is searched for. The table of conditions describes each once: the search, the parameters and forms of the admin API and the
+//! options of the commands are made from it.
 
 use std::{fmt, time::Duration};
 
 use akhar_jobs::{GroupName, JobId, JobState, Operation, Queue};
-use chrono::{DateTime, Utc};
-use serde::Serialize;
-use utoipa::ToSchema;
+use akhar_platform::database::Pool;
 use uuid::Uuid;
 
-/// Which jobs an operator means. `None` means any.
-#[derive(Debug, Clone, Default)]
-pub struct JobSearch {
-    /// One of these jobs.
-    pub ids: Option<Vec<JobId>>,
-    /// The state.
-    pub state: Option<JobState>,
-    /// The queue.
-    pub queue: Option<Queue>,
-    /// The operation.
-    pub operation: Option<Operation>,
-    /// The account that owns the job.
-    pub account_id: Option<Uuid>,
-    /// The group. Other accounts can have groups of the same name.
-    pub group: Option<GroupName>,
-    /// The id of the request that made the job.
-    pub request_id: Option<String>,
-    /// The whole error of the last failed attempt.
-    pub error: Option<String>,
-    /// Accepted at least this long ago.
-    pub older_than: Option<Duration>,
-    /// Ended at least this long ago.
-    pub ended_before: Option<Duration>,
+use crate::{KeyError, accounts};
+
+/// Calls the macro `$with` with all conditions, and then with `$more`. Each has its name in code, the type of its value, its name in
+/// requests, its description in the API's document, the help of its option, and what else is said of that.
+#[macro_export]
+macro_rules! with_job_conditions {
+    ($with:ident $($more:tt)*) => {
+        $with! {
+            [
+                state: $crate::search::JobState, "state", "Only jobs in this state.",
+                    "In this state: queued, running, succeeded, failed or cancelled", ();
+                queue: $crate::search::Queue, "queue", "Only jobs in this queue.", "In this queue: quick or speech", ();
+                operation: $crate::search::Operation, "operation", "Only jobs of this operation.",
+                    "Of this operation, such as speech-recognition", ();
+                account: $crate::search::AccountName, "account",
+                    "Only jobs of the account with this name or id, or of the key with this prefix.",
+                    "Of the account with this name, or of this key: the 8 characters after `ak_`, as `akhar keys list` shows them",
+                    (visible_alias = "key", value_name = "NAME|PREFIX");
+                group: $crate::search::GroupName, "group", "Only jobs of the group with this name.",
+                    "Of the group with this name, of any account", (value_name = "NAME");
+                request_id: $crate::search::Text, "request-id", "Only jobs that the request with this id made.",
+                    "Made by the request with this id, which every response and every log line has", (value_name = "ID");
+                error: $crate::search::Text, "error", "Only jobs whose last attempt failed with exactly this error.",
+                    "Whose last attempt failed with exactly this error", (value_name = "TEXT");
+                older_than: $crate::search::Age, "older-than-s", "Only jobs that were accepted at least so many seconds ago.",
+                    "Accepted at least this long ago, such as 90s, 15m, 2h or 1d", (value_name = "AGE");
+                ended_before: $crate::search::Age, "ended-before-s", "Only jobs that ended at least so many seconds ago.",
+                    "Ended at least this long ago", (value_name = "AGE");
+            ]
+            $($more)*
+        }
+    };
 }
+
+macro_rules! search {
+    ([$($field:ident: $type:ty, $name:literal, $about:literal, $help:literal, $option:tt;)+]) => {
+        /// Which jobs an operator means. `None` means any.
+        #[derive(Debug, Clone, Default)]
+        pub struct JobSearch {
+            /// One of these jobs.
+            pub ids: Option<Vec<JobId>>,
+            $(#[doc = $about] pub $field: Option<$type>,)+
+        }
+
+        impl JobSearch {
+            /// The conditions, each with its name in the audit trail.
+            fn conditions(&self) -> impl Iterator<Item = (String, String)> {
+                let ids = self.ids.as_ref().map(|ids| ids.iter().map(JobId::to_string).collect::<Vec<_>>().join(","));
+                let name = |field: &str| field.trim_end_matches("_id").replace('_', "-");
+                let conditions = [
+                    ("id".to_owned(), ids),
+                    $((name(stringify!($field)), self.$field.as_ref().map(Term::words)),)+
+                ];
+                conditions.into_iter().filter_map(|(name, value)| Some((name, value?)))
+            }
+        }
+    };
+}
+
+with_job_conditions! { search }
 
 impl JobSearch {
     /// Whether all jobs are meant.
@@ -39,35 +74,12 @@ impl JobSearch {
         self.conditions().next().is_none()
     }
 
-    /// The conditions, each with its name.
-    fn conditions(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let Self {
-            ids,
-            state,
-            queue,
-            operation,
-            account_id,
-            group,
-            request_id,
-            error,
-            older_than,
-            ended_before,
-        } = self;
-        let ids = ids.as_ref().map(|ids| ids.iter().map(JobId::to_string).collect::<Vec<_>>().join(","));
-        let age = |age: &Option<Duration>| age.map(|age| format!("{}s", age.as_secs()));
-        let conditions = [
-            ("id", ids),
-            ("state", state.map(|state| state.name().to_owned())),
-            ("queue", queue.map(|queue| queue.name().to_owned())),
-            ("operation", operation.map(|operation| operation.name().to_owned())),
-            ("account", account_id.map(|id| id.to_string())),
-            ("group", group.clone().map(String::from)),
-            ("request", request_id.clone()),
-            ("error", error.clone()),
-            ("older-than", age(older_than)),
-            ("ended-before", age(ended_before)),
-        ];
-        conditions.into_iter().filter_map(|(name, value)| Some((name, value?)))
+    /// The same search, with the account that is meant. Without this, one for an account finds nothing.
+    pub async fn resolve(mut self, db: &Pool) -> Result<Self, KeyError> {
+        if let Some(account) = &mut self.account {
+            account.id = Some(accounts::find(db, &account.entered).await?);
+        }
+        Ok(self)
     }
 }
 
@@ -80,122 +92,119 @@ impl fmt::Display for JobSearch {
     }
 }
 
-/// A job of any account, without what its caller sent and got.
-#[derive(Debug, Clone, Serialize, sqlx::FromRow, ToSchema)]
-#[schema(as = AdminJob)]
-pub struct JobRow {
-    /// The job's id.
-    #[schema(value_type = Uuid)]
-    pub id: JobId,
-    /// The operation's name.
-    pub operation: String,
-    /// The queue's name.
-    pub queue: String,
-    /// The state.
-    #[schema(value_type = akhar_client::JobState)]
-    pub state: JobState,
-    /// The number of claims so far.
-    pub attempt: i32,
-    /// How often the job may be claimed.
-    pub max_attempts: i32,
-    /// 1 if a caller waits for the job, 0 if it is asynchronous.
-    pub priority: i16,
-    /// The account that owns it.
-    pub account_id: Uuid,
-    /// The name of the account.
-    pub account: Option<String>,
-    /// The group that its request named.
-    pub group: Option<String>,
-    /// The id of the request that made the job.
-    pub request_id: String,
-    /// The worker that runs the job.
-    pub worker: Option<String>,
-    /// When it was accepted.
-    pub created_at: DateTime<Utc>,
-    /// It is not claimed before this time.
-    pub run_at: DateTime<Utc>,
-    /// When it was last claimed.
-    pub started_at: Option<DateTime<Utc>>,
-    /// When it ended.
-    pub ended_at: Option<DateTime<Utc>>,
-    /// Microseconds of decoding in the last attempt.
-    pub decode_us: Option<i32>,
-    /// Microseconds of inference in the last attempt.
-    pub infer_us: Option<i32>,
-    /// Seconds of its recording that the last attempt has transcribed so far.
-    pub transcribed_s: Option<f64>,
-    /// Why the last failed attempt failed.
-    pub last_error: Option<String>,
-    /// Why the input was rejected.
-    pub rejection: Option<String>,
-    /// The size of the upload, bytes.
-    pub upload_bytes: Option<i64>,
-    /// Whether the service failed to process the job, so that it can be retried.
-    pub can_be_retried: bool,
+/// The value of a condition.
+pub trait Term: Sized {
+    /// Parses what a person wrote. The error says what is expected.
+    fn parse(text: &str) -> Result<Self, String>;
+
+    /// The value as the audit trail has it.
+    fn words(&self) -> String;
 }
 
-impl JobRow {
-    /// Why the job or its last failed attempt failed.
-    pub fn reason(&self) -> Option<&str> {
-        self.rejection.as_deref().or(self.last_error.as_deref())
+impl Term for JobState {
+    fn parse(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|state| state.name() == text);
+        found.ok_or_else(|| "expected queued, running, succeeded, failed or cancelled".to_owned())
+    }
+
+    fn words(&self) -> String {
+        self.name().to_owned()
     }
 }
 
-/// Where a page begins, in the order of its search.
+impl Term for Queue {
+    fn parse(text: &str) -> Result<Self, String> {
+        Self::from_name(text).ok_or_else(|| "expected quick or speech".to_owned())
+    }
+
+    fn words(&self) -> String {
+        self.name().to_owned()
+    }
+}
+
+impl Term for Operation {
+    fn parse(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|operation| operation.name() == text);
+        found.ok_or_else(|| format!("expected one of {}", Self::ALL.map(Self::name).join(", ")))
+    }
+
+    fn words(&self) -> String {
+        self.name().to_owned()
+    }
+}
+
+impl Term for GroupName {
+    fn parse(text: &str) -> Result<Self, String> {
+        Self::parse(text).ok_or_else(|| {
+            "expected the name of a group: 1 to 128 letters, digits, '.', '_' and '-', the first a letter or digit".to_owned()
+        })
+    }
+
+    fn words(&self) -> String {
+        self.as_str().to_owned()
+    }
+}
+
+/// A text that is found as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text(pub String);
+
+impl Term for Text {
+    fn parse(text: &str) -> Result<Self, String> {
+        Ok(Self(text.to_owned()))
+    }
+
+    fn words(&self) -> String {
+        self.0.clone()
+    }
+}
+
+/// An account, by its name or id, or by the prefix of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccountName {
+    entered: String,
+    /// Its id, which [`JobSearch::resolve`] finds.
+    pub(super) id: Option<Uuid>,
+}
+
+impl AccountName {
+    /// The account for which somebody entered this.
+    pub const fn new(entered: String) -> Self {
+        Self { entered, id: None }
+    }
+}
+
+impl Term for AccountName {
+    fn parse(text: &str) -> Result<Self, String> {
+        Ok(Self::new(text.to_owned()))
+    }
+
+    fn words(&self) -> String {
+        self.id.map_or_else(|| self.entered.clone(), |id| id.to_string())
+    }
+}
+
+/// How long ago at least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PageStart {
-    /// After this job, in the order of acceptance.
-    Job(JobId),
-    /// After this job, which ended at this time.
-    Ended(DateTime<Utc>, JobId),
-    /// After so many jobs.
-    Nth(u32),
-}
+pub struct Age(pub Duration);
 
-impl PageStart {
-    /// The text that [`PageStart::parse`] reads.
-    pub fn text(self) -> String {
-        match self {
-            Self::Job(id) => id.to_string(),
-            Self::Ended(at, id) => format!("{}.{id}", at.timestamp_micros()),
-            Self::Nth(n) => n.to_string(),
-        }
+impl Term for Age {
+    /// Parses a time such as `90s`, `15m`, `2h` or `1d`. A number alone is hours.
+    fn parse(text: &str) -> Result<Self, String> {
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let unit_s = match &text[digits.len()..] {
+            "s" => 1,
+            "m" => 60,
+            "h" | "" => 3600,
+            "d" => 86_400,
+            _ => 0,
+        };
+        let n: Option<u32> = digits.parse().ok().filter(|_| unit_s > 0);
+        n.map(|n| Self(Duration::from_secs(u64::from(n) * unit_s)))
+            .ok_or_else(|| "expected a time such as 90s, 15m, 2h or 1d".to_owned())
     }
 
-    /// The start that a page's link has. `None` for any other text.
-    pub fn parse(text: &str) -> Option<Self> {
-        if let Some((micros, id)) = text.split_once('.') {
-            let at = DateTime::from_timestamp_micros(micros.parse().ok()?)?;
-            return Some(Self::Ended(at, JobId(Uuid::try_parse(id).ok()?)));
-        }
-        Uuid::try_parse(text).map(|id| Self::Job(JobId(id))).or_else(|_| text.parse().map(Self::Nth)).ok()
-    }
-}
-
-/// The jobs of a page.
-#[derive(Debug)]
-pub struct JobPage {
-    /// The jobs.
-    pub jobs: Vec<JobRow>,
-    /// Where the next page begins. `None` if this is the last one.
-    pub next: Option<PageStart>,
-    /// How many rows were read, if that ended the page before it was full.
-    pub n_read: Option<i64>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_start_of_a_page_is_read_from_its_text() {
-        let id = JobId(Uuid::now_v7());
-        let at = DateTime::from_timestamp_micros(1_700_000_000_123_456).unwrap();
-        for start in [PageStart::Job(id), PageStart::Ended(at, id), PageStart::Nth(50)] {
-            assert_eq!(PageStart::parse(&start.text()), Some(start));
-        }
-        for odd in ["", "x", "-1", "1.2", ".", "99999999999999999999.x"] {
-            assert_eq!(PageStart::parse(odd), None, "{odd}");
-        }
+    fn words(&self) -> String {
+        format!("{}s", self.0.as_secs())
     }
 }

@@ -4,6 +4,7 @@ use akhar_jobs::JobState;
 use akhar_operators::{
     Action, Change, JobSearch,
     changes::{self, ErrorCount},
+    search::Text,
 };
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
@@ -67,7 +68,7 @@ fn retry_form(operator: &Operator, error: &ErrorCount) -> Markup {
 
 /// `POST /ops/errors`: retries jobs that failed with this error.
 pub(super) async fn retry(State(state): State<OpsState>, form: OperatorForm) -> Result<Response, Failure> {
-    let error = Some(form.fields.get("error").to_owned());
+    let error = Some(Text(form.fields.get("error").to_owned()));
     let search = JobSearch { state: Some(JobState::Failed), error, ..JobSearch::default() };
     let n_retried =
         changes::apply(&state.database, &form.operator.actor, Change::Retry, &search, MAX_CHANGED).await?;

@@ -1,7 +1,10 @@
 //! The search for jobs, as it is in the query of a page.
 
 use akhar_jobs::{JobId, JobState, Queue};
-use akhar_operators::{JobSearch, KeyError, accounts, search::PageStart};
+use akhar_operators::{
+    JobSearch, KeyError,
+    search::{AccountName, PageStart, Term, Text},
+};
 use akhar_platform::database::Pool;
 use axum::{extract::Query, http::Uri};
 use serde::Deserialize;
@@ -60,12 +63,12 @@ impl SearchQuery {
 
     /// The state that is searched for.
     pub(super) fn state(&self) -> Option<JobState> {
-        JobState::ALL.into_iter().find(|state| state.name() == self.state)
+        Term::parse(&self.state).ok()
     }
 
     /// The queue that is searched.
     pub(super) fn queue(&self) -> Option<Queue> {
-        Queue::from_name(&self.queue)
+        Term::parse(&self.queue).ok()
     }
 
     /// Where the page begins.
@@ -85,18 +88,18 @@ impl SearchQuery {
                 Ok(id) => search.ids = Some(vec![JobId(id)]),
                 Err(_) => return Ok(None),
             },
-            By::Request => search.request_id = Some(text.to_owned()),
+            By::Request => search.request_id = Some(Text(text.to_owned())),
             By::Error => {
-                search.error = Some(text.to_owned());
+                search.error = Some(Text(text.to_owned()));
                 search.state = search.state.or(Some(JobState::Failed));
             }
-            By::Account => match accounts::find(db, text).await {
-                Ok(account) => search.account_id = Some(account),
-                Err(KeyError::Database(cause)) => return Err(cause.into()),
-                Err(_) => return Ok(None),
-            },
+            By::Account => search.account = Some(AccountName::new(text.to_owned())),
         }
-        Ok(Some(search))
+        match search.resolve(db).await {
+            Ok(search) => Ok(Some(search)),
+            Err(KeyError::Database(cause)) => Err(cause.into()),
+            Err(_) => Ok(None),
+        }
     }
 
     /// The path of the page with this search, in any state if `state` is `None`.
