@@ -10,6 +10,7 @@ use akhar_operators::{
     with_job_conditions,
 };
 use akhar_platform::{config::Config, database::Pool};
+use clap::{ArgMatches, Args as _, FromArgMatches, error::ErrorKind};
 use uuid::Uuid;
 
 use crate::{actor, connect, failure::Failure, output};
@@ -46,13 +47,43 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Return failed jobs to their queues. Only jobs that the service failed to process can be retried, not those whose
-    /// input was rejected
-    Retry(Selection),
-    /// Cancel jobs that have not ended. A running job stops soon
-    Cancel(Selection),
-    /// Delete jobs that have ended, with their results
-    Purge(Selection),
+    #[command(flatten)]
+    Change(ChangeCommand),
+}
+
+/// A change, and the jobs that are changed. Each change is a subcommand.
+#[derive(Debug)]
+pub(crate) struct ChangeCommand(Change, Selection);
+
+impl FromArgMatches for ChangeCommand {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let unknown = || clap::Error::new(ErrorKind::InvalidSubcommand);
+        let (name, matches) = matches.subcommand().ok_or_else(unknown)?;
+        let change = Change::ALL.into_iter().find(|change| change.name() == name).ok_or_else(unknown)?;
+        Ok(Self(change, Selection::from_arg_matches(matches)?))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl clap::Subcommand for ChangeCommand {
+    fn augment_subcommands(command: clap::Command) -> clap::Command {
+        let of = |change: Change| {
+            Selection::augment_args(clap::Command::new(change.name())).about(change.facts().help)
+        };
+        command.subcommands(Change::ALL.map(of))
+    }
+
+    fn augment_subcommands_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        Change::ALL.iter().any(|change| change.name() == name)
+    }
 }
 
 /// The jobs that are changed: those that are named, or those that the options select. On a terminal, the command asks before
@@ -109,9 +140,7 @@ async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
             let groups = changes::count(db, &JobSearch::from(search).resolve(db).await?, None).await?;
             if json { output::json(&groups) } else { groups_table(&groups) }
         }
-        Command::Retry(selection) => change(db, Change::Retry, selection).await,
-        Command::Cancel(selection) => change(db, Change::Cancel, selection).await,
-        Command::Purge(selection) => change(db, Change::Purge, selection).await,
+        Command::Change(ChangeCommand(change, selection)) => apply(db, change, selection).await,
     }
 }
 
@@ -130,41 +159,11 @@ async fn list(db: &Pool, search: &JobSearch, limit: usize) -> Result<Vec<JobRow>
     }
 }
 
-/// What is said of a change.
-struct Wording {
-    /// What the command does to jobs.
-    verb: &'static str,
-    /// What it has done to them.
-    done: &'static str,
-    /// Why it did not do so to all jobs that were named.
-    refused: &'static str,
-}
-
-const fn wording(change: Change) -> Wording {
-    match change {
-        Change::Retry => Wording {
-            verb: "retry",
-            done: "wait again",
-            refused: "did not fail in the service, or are gone: they cannot be retried",
-        },
-        Change::Cancel => Wording {
-            verb: "cancel",
-            done: "cancelled",
-            refused: "have ended, or are gone: they cannot be cancelled",
-        },
-        Change::Purge => Wording {
-            verb: "delete",
-            done: "deleted",
-            refused: "have not ended, or are gone: they cannot be deleted",
-        },
-    }
-}
-
-async fn change(db: &Pool, change: Change, selection: Selection) -> Result<(), Failure> {
+async fn apply(db: &Pool, change: Change, selection: Selection) -> Result<(), Failure> {
     let Selection { mut ids, all, search, dry_run, yes } = selection;
     ids.sort_unstable();
     ids.dedup();
-    let words = wording(change);
+    let facts = change.facts();
     let n_named = ids.len();
     let ids = (n_named > 0).then(|| ids.into_iter().map(JobId).collect());
     let search = JobSearch { ids, ..JobSearch::from(search).resolve(db).await? };
@@ -175,18 +174,18 @@ async fn change(db: &Pool, change: Change, selection: Selection) -> Result<(), F
         let n: i64 = groups.iter().map(|group| group.n_jobs).sum();
         if dry_run {
             groups_table(&groups)?;
-            return output::line(format_args!("would {} {n} jobs", words.verb));
+            return output::line(format_args!("would {} {n} jobs", facts.verb));
         }
         if n > 0 && !yes {
-            confirm(&groups, n, words.verb, all)?;
+            confirm(&groups, n, facts.verb, all)?;
         }
         usize::try_from(n).unwrap_or(usize::MAX)
     };
     let n_changed = changes::apply(db, &actor::of_command(), change, &search, limit).await?;
-    output::line(format_args!("{n_changed} jobs {}", words.done))?;
+    output::line(format_args!("{n_changed} jobs {}", facts.became.trim_start_matches("were ")))?;
     match n_named.saturating_sub(n_changed) {
         0 => Ok(()),
-        n => Err(Failure::Command(format!("{n} of these jobs {}", words.refused))),
+        n => Err(Failure::Command(format!("{n} of these jobs {}", facts.refused))),
     }
 }
 

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::{
     audit::{Action, Actor, ChangeError, Entry},
-    search::{JobSearch, push_conditions},
+    search::{JobRow, JobSearch, push_conditions},
 };
 
 /// The most jobs that one statement changes.
@@ -22,7 +22,7 @@ const BATCH: usize = MAX_ENDINGS;
 /// The most jobs that are selected at a time, to be changed in batches.
 const SELECTED: usize = 100_000;
 
-/// What an operator does to jobs.
+/// What an operator does to jobs. [`Change::facts`] describes each: requests, pages and commands are made from that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// Returns failed jobs to their queues, as asynchronous ones. Only jobs that the service failed to process can be
@@ -35,41 +35,85 @@ pub enum Change {
     Purge,
 }
 
+/// What there is to know about a change.
+#[derive(Debug)]
+pub struct Facts {
+    /// Its name in requests and commands.
+    pub name: &'static str,
+    /// What it is in the audit trail, and who may do it.
+    pub action: Action,
+    /// What it does to jobs.
+    pub verb: &'static str,
+    /// The verb for what was done.
+    pub past: &'static str,
+    /// What the jobs have become.
+    pub became: &'static str,
+    /// Why it is not done to a job that is named.
+    pub refused: &'static str,
+    /// The help of its command.
+    pub help: &'static str,
+    /// What somebody must know before they do it, because it cannot be undone.
+    pub warning: Option<&'static str>,
+    /// Whether it is possible for a job.
+    pub is_possible: fn(&JobRow) -> bool,
+    /// The same as a condition on a row `j`.
+    condition: &'static str,
+    /// The order in which jobs are changed: that of an index that has the condition, the oldest first.
+    order: &'static str,
+}
+
 impl Change {
     /// Every change.
     pub const ALL: [Self; 3] = [Self::Retry, Self::Cancel, Self::Purge];
 
     /// The name in requests.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Retry => "retry",
-            Self::Cancel => "cancel",
-            Self::Purge => "purge",
-        }
+        self.facts().name
     }
 
-    const fn action(self) -> Action {
+    /// What there is to know about it.
+    pub const fn facts(self) -> &'static Facts {
         match self {
-            Self::Retry => Action::JobsRetry,
-            Self::Cancel => Action::JobsCancel,
-            Self::Purge => Action::JobsPurge,
-        }
-    }
-
-    /// The condition on a row `j` under which the change is possible.
-    const fn condition(self) -> &'static str {
-        match self {
-            Self::Retry => CAN_BE_RETRIED,
-            Self::Cancel => "(j.state = 'queued' or j.state = 'running')",
-            Self::Purge => "j.ended_at is not null",
-        }
-    }
-
-    /// The order in which jobs are changed: that of an index that has the condition, the oldest first.
-    const fn order(self) -> &'static str {
-        match self {
-            Self::Retry | Self::Cancel => "j.id",
-            Self::Purge => "j.ended_at",
+            Self::Retry => &Facts {
+                name: "retry",
+                action: Action::JobsRetry,
+                verb: "retry",
+                past: "retried",
+                became: "wait again",
+                refused: "did not fail in the service, or are gone: they cannot be retried",
+                help: "Return failed jobs to their queues. Only jobs that the service failed to process can be retried, not those whose \
+                    input was rejected",
+                warning: None,
+                is_possible: |job| job.can_be_retried,
+                condition: CAN_BE_RETRIED,
+                order: "j.id",
+            },
+            Self::Cancel => &Facts {
+                name: "cancel",
+                action: Action::JobsCancel,
+                verb: "cancel",
+                past: "cancelled",
+                became: "were cancelled",
+                refused: "have ended, or are gone: they cannot be cancelled",
+                help: "Cancel jobs that have not ended. A running job stops soon",
+                warning: None,
+                is_possible: |job| !job.state.is_final(),
+                condition: "(j.state = 'queued' or j.state = 'running')",
+                order: "j.id",
+            },
+            Self::Purge => &Facts {
+                name: "purge",
+                action: Action::JobsPurge,
+                verb: "delete",
+                past: "deleted",
+                became: "were deleted",
+                refused: "have not ended, or are gone: they cannot be deleted",
+                help: "Delete jobs that have ended, with their results",
+                warning: Some("Deletes jobs that have ended, with their results. This cannot be undone."),
+                is_possible: |job| job.state.is_final(),
+                condition: "j.ended_at is not null",
+                order: "j.ended_at",
+            },
         }
     }
 }
@@ -105,10 +149,10 @@ pub async fn count(
                  greatest(extract(epoch from now() - min(j.created_at)), 0)::float8 as oldest_s
              from (select j.account_id, j.operation, j.state, j.created_at from jobs j where ",
     );
-    query.push(change.map_or("true", |(change, _)| change.condition()));
+    query.push(change.map_or("true", |(change, _)| change.facts().condition));
     push_conditions(&mut query, search);
     if let Some((change, limit)) = change {
-        query.push(" order by ").push(change.order()).push(" limit ").push_bind(limit);
+        query.push(" order by ").push(change.facts().order).push(" limit ").push_bind(limit);
     }
     query.push(
         ") j group by j.account_id, j.operation, j.state)
@@ -127,7 +171,7 @@ pub async fn apply(
     search: &JobSearch,
     limit: usize,
 ) -> Result<usize, ChangeError> {
-    let entry = actor.begin(change.action())?;
+    let entry = actor.begin(change.facts().action)?;
     let target = search.to_string();
     let mut n_changed = 0;
     while n_changed < limit {
@@ -187,9 +231,9 @@ async fn select(
     limit: usize,
 ) -> Result<Vec<(JobId, Uuid)>, sqlx::Error> {
     let mut query = QueryBuilder::<Postgres>::new("select j.id, j.account_id from jobs j where ");
-    query.push(change.condition());
+    query.push(change.facts().condition);
     push_conditions(&mut query, search);
-    query.push(" order by ").push(change.order()).push(" limit ");
+    query.push(" order by ").push(change.facts().order).push(" limit ");
     query.push_bind(i64::try_from(limit).unwrap_or(i64::MAX));
     query.build_query_as().fetch_all(db).await
 }

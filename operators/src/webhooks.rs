@@ -76,11 +76,10 @@ pub struct Redelivered {
 pub async fn redeliver(db: &Pool, actor: &Actor, ids: &[Uuid]) -> Result<Redelivered, ChangeError> {
     let entry = actor.begin(Action::WebhooksRedeliver)?;
     let meant = ids.to_vec();
-    let redelivered: Vec<Uuid> = db
-        .transaction(move |transaction| {
-            Box::pin(async move {
-                // The ends of groups before those of jobs, as the end of a job changes them.
-                let redelivered: Vec<Uuid> = sqlx::query_scalar(
+    let redelivered = db.transaction(move |transaction| {
+        Box::pin(async move {
+            // The ends of groups before those of jobs, as the end of a job changes them.
+            let redelivered: Vec<Uuid> = sqlx::query_scalar(
                 "update webhook_deliveries set state = 'pending', attempt = 0, due_at = now(), ended_at = null
                  where id in (
                      select id from webhook_deliveries where id = any($1)
@@ -90,19 +89,19 @@ pub async fn redeliver(db: &Pool, actor: &Actor, ids: &[Uuid]) -> Result<Redeliv
             .bind(meant)
             .fetch_all(&mut *transaction)
             .await?;
-                let of_these = Some(redelivered.iter().copied().map(JobId).collect());
-                let search = JobSearch { ids: of_these, ..JobSearch::default() };
-                entry.record(transaction, &search.to_string(), redelivered.len()).await?;
-                Ok::<_, sqlx::Error>(redelivered)
-            })
+            let of_these = Some(redelivered.iter().copied().map(JobId).collect());
+            let search = JobSearch { ids: of_these, ..JobSearch::default() };
+            entry.record(transaction, &search.to_string(), redelivered.len()).await?;
+            Ok::<_, sqlx::Error>(redelivered)
         })
-        .await?;
+    });
+    let redelivered = redelivered.await?;
     let unknown = ids.iter().copied().filter(|id| !redelivered.contains(id)).collect();
     Ok(Redelivered { n_redelivered: redelivered.len(), unknown })
 }
 
-/// Sends all dead webhooks again, but not those that die meanwhile. Those that another statement
-/// has locked are skipped: they are being deleted or redelivered.
+/// Sends all dead webhooks again, but not those that die meanwhile. Those that another statement has locked are skipped: they are
+/// being deleted or redelivered.
 pub async fn redeliver_dead(db: &Pool, actor: &Actor) -> Result<Redelivered, ChangeError> {
     let entry = actor.begin(Action::WebhooksRedeliver)?;
     let began: DateTime<Utc> = sqlx::query_scalar("select now()").fetch_one(db).await?;

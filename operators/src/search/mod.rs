@@ -4,7 +4,7 @@
 mod conditions;
 mod order;
 mod rows;
-mod terms;
+pub mod terms;
 
 use akhar_jobs::{JobId, store::CAN_BE_RETRIED};
 use akhar_platform::database::Pool;
@@ -19,9 +19,6 @@ use order::{Order, has_filters};
 pub(crate) use conditions::push_conditions;
 pub use rows::{JobPage, JobRow, PageStart};
 pub use terms::{AccountName, Age, JobSearch, Term, Text};
-
-#[doc(hidden)] // types that the table of conditions names
-pub use akhar_jobs::{GroupName, JobState, Operation, Queue};
 
 /// The most rows that one page reads while it looks for jobs. Then it ends, even if it has found none, and the next one
 /// goes on.

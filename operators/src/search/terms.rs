@@ -3,7 +3,8 @@
 
 use std::{fmt, time::Duration};
 
-use akhar_jobs::{GroupName, JobId, JobState, Operation, Queue};
+use akhar_jobs::JobId;
+pub use akhar_jobs::{GroupName, JobState, Operation, Queue};
 use akhar_platform::database::Pool;
 use uuid::Uuid;
 
@@ -16,24 +17,24 @@ macro_rules! with_job_conditions {
     ($with:ident $($more:tt)*) => {
         $with! {
             [
-                state: $crate::search::JobState, "state", "Only jobs in this state.",
+                state: $crate::search::terms::JobState, "state", "Only jobs in this state.",
                     "In this state: queued, running, succeeded, failed or cancelled", ();
-                queue: $crate::search::Queue, "queue", "Only jobs in this queue.", "In this queue: quick or speech", ();
-                operation: $crate::search::Operation, "operation", "Only jobs of this operation.",
+                queue: $crate::search::terms::Queue, "queue", "Only jobs in this queue.", "In this queue: quick or speech", ();
+                operation: $crate::search::terms::Operation, "operation", "Only jobs of this operation.",
                     "Of this operation, such as speech-recognition", ();
-                account: $crate::search::AccountName, "account",
+                account: $crate::search::terms::AccountName, "account",
                     "Only jobs of the account with this name or id, or of the key with this prefix.",
                     "Of the account with this name, or of this key: the 8 characters after `ak_`, as `akhar keys list` shows them",
                     (visible_alias = "key", value_name = "NAME|PREFIX");
-                group: $crate::search::GroupName, "group", "Only jobs of the group with this name.",
+                group: $crate::search::terms::GroupName, "group", "Only jobs of the group with this name.",
                     "Of the group with this name, of any account", (value_name = "NAME");
-                request_id: $crate::search::Text, "request-id", "Only jobs that the request with this id made.",
+                request_id: $crate::search::terms::Text, "request-id", "Only jobs that the request with this id made.",
                     "Made by the request with this id, which every response and every log line has", (value_name = "ID");
-                error: $crate::search::Text, "error", "Only jobs whose last attempt failed with exactly this error.",
+                error: $crate::search::terms::Text, "error", "Only jobs whose last attempt failed with exactly this error.",
                     "Whose last attempt failed with exactly this error", (value_name = "TEXT");
-                older_than: $crate::search::Age, "older-than-s", "Only jobs that were accepted at least so many seconds ago.",
+                older_than: $crate::search::terms::Age, "older-than-s", "Only jobs that were accepted at least so many seconds ago.",
                     "Accepted at least this long ago, such as 90s, 15m, 2h or 1d", (value_name = "AGE");
-                ended_before: $crate::search::Age, "ended-before-s", "Only jobs that ended at least so many seconds ago.",
+                ended_before: $crate::search::terms::Age, "ended-before-s", "Only jobs that ended at least so many seconds ago.",
                     "Ended at least this long ago", (value_name = "AGE");
             ]
             $($more)*

@@ -78,5 +78,5 @@ pub(super) async fn retry(State(state): State<OpsState>, form: OperatorForm) -> 
         n_retried,
         "an operator retried the jobs with an error"
     );
-    Ok(see_other(&notice::after("/ops/errors", Kind::Retried, n_retried, n_retried)))
+    Ok(see_other(&notice::after("/ops/errors", Kind::Jobs(Change::Retry), n_retried, n_retried)))
 }

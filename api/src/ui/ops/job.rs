@@ -2,7 +2,7 @@
 
 use akhar_jobs::{JobId, JobState};
 use akhar_operators::{
-    Action,
+    Action, Change,
     search::{self, FailedAttempt, JobLife, JobRow},
 };
 use axum::{
@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::{
     failure::Failure,
     format::{exact_duration, milliseconds, number, seconds_between, time},
-    jobs::{Possible, buttons, job_state},
+    jobs::{buttons, job_state},
     layout::{self, Section, token},
     notice::{self, Done},
     operator::Operator,
@@ -33,8 +33,7 @@ pub(super) async fn handle(
     let db = &state.database;
     let id = Uuid::try_parse(&id).map(JobId).map_err(|_| Failure::NotFound)?;
     let JobLife { job, failed_attempts } = search::find(db, id).await?.ok_or(Failure::NotFound)?;
-    let is_final = job.state.is_final();
-    let possible = Possible { retry: job.can_be_retried, cancel: !is_final, delete: is_final };
+    let possible = Change::ALL.into_iter().filter(|change| (change.facts().is_possible)(&job));
     let body = html! {
         (notice::show(&done))
         p { a href="/ops/jobs" { "← Jobs" } }

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::{
     failure::Failure,
-    form::{Fields, OperatorForm},
+    form::OperatorForm,
     format::{counted, duration, number, time},
     layout::{self, Section, token},
     notice::{self, Done, Kind},
@@ -129,8 +129,8 @@ fn found(operator: &Operator, query: &SearchQuery, page: &JobPage) -> Markup {
                 (list(&page.jobs, true))
                 div.actions {
                     p { "With the selected jobs:" }
-                    label { input type="checkbox" name="all" value="yes"; " " "All that this search finds, on every page" }
-                    (buttons(Possible { retry: true, cancel: true, delete: true }))
+                    label { input type="checkbox" name="all" value="yes"; " All that this search finds, on every page" }
+                    (buttons(Change::ALL))
                 }
             }
         }
@@ -142,30 +142,30 @@ fn found(operator: &Operator, query: &SearchQuery, page: &JobPage) -> Markup {
     }
 }
 
-/// What can be done to jobs.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Possible {
-    /// They can be retried.
-    pub(super) retry: bool,
-    /// They can be cancelled.
-    pub(super) cancel: bool,
-    /// They can be deleted.
-    pub(super) delete: bool,
-}
-
 /// The buttons that change jobs. What cannot be undone needs a second step.
-pub(super) fn buttons(possible: Possible) -> Markup {
+pub(super) fn buttons(changes: impl IntoIterator<Item = Change>) -> Markup {
     html! {
-        @if possible.retry { button name="action" value="retry" { "Retry" } }
-        @if possible.cancel { button name="action" value="cancel" { "Cancel" } }
-        @if possible.delete {
-            details {
-                summary { "Delete…" }
-                p { "Deletes jobs that have ended, with their results. This cannot be undone." }
-                button.danger name="action" value="delete" { "Delete" }
+        @for change in changes {
+            @let label = label(change);
+            @let verb = change.facts().verb;
+            @match change.facts().warning {
+                None => { button name="action" value=(verb) { (label) } }
+                Some(warning) => {
+                    details {
+                        summary { (label) "…" }
+                        p { (warning) }
+                        button.danger name="action" value=(verb) { (label) }
+                    }
+                }
             }
         }
     }
+}
+
+/// The verb of a change as a button has it.
+fn label(change: Change) -> String {
+    let (first, others) = change.facts().verb.split_at(1);
+    format!("{}{others}", first.to_ascii_uppercase())
 }
 
 fn list(jobs: &[JobRow], can_be_selected: bool) -> Markup {
@@ -217,12 +217,8 @@ pub(super) async fn change(
     OperatorForm { operator, fields }: OperatorForm,
 ) -> Result<Response, Failure> {
     let db = &state.database;
-    let (kind, change) = match fields.get("action") {
-        "retry" => (Kind::Retried, Change::Retry),
-        "cancel" => (Kind::Cancelled, Change::Cancel),
-        "delete" => (Kind::Deleted, Change::Purge),
-        _ => return Err(Failure::NotFound),
-    };
+    let change = Change::ALL.into_iter().find(|change| change.facts().verb == fields.get("action"));
+    let change = change.ok_or(Failure::NotFound)?;
     let back = Some(fields.get("return")).filter(|path| is_page(path)).unwrap_or("/ops/jobs");
     let (search, n) = if fields.get("all").is_empty() {
         let ids: Vec<_> = fields.all("id").filter_map(|id| Uuid::try_parse(id).ok().map(JobId)).collect();
@@ -232,7 +228,7 @@ pub(super) async fn change(
         let query = SearchQuery::of_page(back).ok_or(Failure::NotFound)?;
         let search = query.resolve(db).await?.ok_or(Failure::NotFound)?;
         if fields.get("confirmed").is_empty() {
-            return confirm(db, &operator, &fields, back, &search, change).await;
+            return confirm(db, &operator, back, &search, change).await;
         }
         (search, fields.get("confirmed").parse().unwrap_or(0))
     };
@@ -240,7 +236,7 @@ pub(super) async fn change(
     state.live.forget().await;
     let action = fields.get("action");
     tracing::info!(operator = operator.session.prefix, action, n_changed, n, "an operator changed jobs");
-    Ok(see_other(&notice::after(back, kind, n_changed, n)))
+    Ok(see_other(&notice::after(back, Kind::Jobs(change), n_changed, n)))
 }
 
 /// Shows the jobs that a search finds and that would be changed, by account, operation and state, with a button that changes
@@ -248,7 +244,6 @@ pub(super) async fn change(
 async fn confirm(
     db: &Pool,
     operator: &Operator,
-    fields: &Fields,
     back: &str,
     search: &JobSearch,
     change: Change,
@@ -268,11 +263,7 @@ async fn confirm(
             ]))
         }
     };
-    let label = match change {
-        Change::Retry => "Retry",
-        Change::Cancel => "Cancel",
-        Change::Purge => "Delete",
-    };
+    let label = label(change);
     let body = html! {
         p { a href=(back) { "← Jobs" } }
         h1 { (label) ": " (number(n)) }
@@ -284,8 +275,8 @@ async fn confirm(
                 input type="hidden" name="return" value=(back);
                 input type="hidden" name="all" value="yes";
                 input type="hidden" name="confirmed" value=(n);
-                @if change == Change::Purge { p { "Deletes jobs that have ended, with their results. This cannot be undone." } }
-                button.danger[change != Change::Retry] name="action" value=(fields.get("action")) { (label) ": " (number(n)) }
+                @if let Some(warning) = change.facts().warning { p { (warning) } }
+                button.danger[change != Change::Retry] name="action" value=(change.facts().verb) { (label) ": " (number(n)) }
             }
         }
     };

@@ -1,5 +1,6 @@
 //! What an action did. The page that follows it says so: the action sends the browser there with this in the query.
 
+use akhar_operators::Change;
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -7,25 +8,19 @@ use super::format::number;
 
 /// What an action did, as it is in the query of the page that follows.
 #[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(super) struct Done {
     #[serde(rename = "done")]
-    kind: Option<Kind>,
-    #[serde(default)]
+    kind: String,
     n: u32,
-    #[serde(default)]
     of: u32,
 }
 
 /// A kind of action.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
-    /// Jobs wait again.
-    Retried,
-    /// Jobs are cancelled.
-    Cancelled,
-    /// Jobs are deleted.
-    Deleted,
+    /// Jobs are changed.
+    Jobs(Change),
     /// The mode of a queue is set.
     Queue,
     /// A worker is drained, or works again.
@@ -37,13 +32,17 @@ pub(super) enum Kind {
 impl Kind {
     const fn name(self) -> &'static str {
         match self {
-            Self::Retried => "retried",
-            Self::Cancelled => "cancelled",
-            Self::Deleted => "deleted",
+            Self::Jobs(change) => change.facts().past,
             Self::Queue => "queue",
             Self::Worker => "worker",
             Self::Revoked => "revoked",
         }
+    }
+
+    /// The kind with this name.
+    fn from_name(name: &str) -> Option<Self> {
+        let of_jobs = Change::ALL.into_iter().map(Self::Jobs);
+        of_jobs.chain([Self::Queue, Self::Worker, Self::Revoked]).find(|kind| kind.name() == name)
     }
 }
 
@@ -60,12 +59,10 @@ pub(super) fn without(page: &str) -> &str {
 
 /// The text about an action.
 pub(super) fn show(done: &Done) -> Markup {
-    let Some(kind) = done.kind else { return html! {} };
+    let Some(kind) = Kind::from_name(&done.kind) else { return html! {} };
     let (n, of) = (number(done.n.into()), number(done.of.into()));
     let sentence = match kind {
-        Kind::Retried => format!("{n} of {of} jobs wait again."),
-        Kind::Cancelled => format!("{n} of {of} jobs were cancelled."),
-        Kind::Deleted => format!("{n} of {of} jobs were deleted."),
+        Kind::Jobs(change) => format!("{n} of {of} jobs {}.", change.facts().became),
         Kind::Queue => "The mode of the queue is set. Workers follow within about a second.".to_owned(),
         Kind::Worker => "The worker follows within about a second.".to_owned(),
         Kind::Revoked => "The key is revoked. It stops working at once.".to_owned(),
@@ -85,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_page_follows_an_action_and_forgets_it() {
-        let page = after("/ops/jobs?state=failed", Kind::Retried, 2, 3);
+        let page = after("/ops/jobs?state=failed", Kind::Jobs(Change::Retry), 2, 3);
         assert_eq!(page, "/ops/jobs?state=failed&done=retried&n=2&of=3");
         assert_eq!(without(&page), "/ops/jobs?state=failed");
         assert_eq!(without(&after("/ops", Kind::Queue, 1, 1)), "/ops");
