@@ -11,7 +11,9 @@ use uuid::Uuid;
 
 use crate::{GroupName, JobId, Queue};
 
-use super::{Deleted, Ending, Guard, delete::delete_these, end, rows::column, submit::wait_for_submissions};
+use super::{
+    Deleted, Ending, Guard, delete::delete_these, end, rows::column, submissions::wait_for_submissions,
+};
 
 /// The webhook of a group is sent this long after its end was found. If the group gets another job before, the webhook is not sent: a
 /// caller that submits one job after the other gets one webhook, not one for each job that ends before the next.

@@ -26,6 +26,7 @@ mod retry;
 mod rows;
 mod stored;
 mod strokes;
+mod submissions;
 mod submit;
 mod sweep;
 mod uploads;

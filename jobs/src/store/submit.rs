@@ -4,15 +4,15 @@ use std::collections::HashSet;
 
 use akhar_platform::database::transaction;
 use sqlx::{PgConnection, types::Json};
-use uuid::Uuid;
 
-use crate::{JobId, JobUpload, MAX_ATTEMPTS, NewJob, Queue, RecordingUrl, UploadObject};
+use crate::{JobId, JobUpload, MAX_ATTEMPTS, NewJob, RecordingUrl, UploadObject};
 
 use super::{
     announcements::{JOBS_QUEUED, announce},
     groups::{OfJob, open_groups},
     reserved_uploads::use_reserved_uploads,
     rows::column,
+    submissions::wait_for_submissions,
 };
 
 /// The result of submitting a job.
@@ -94,21 +94,6 @@ pub async fn submitted(db: &mut PgConnection, jobs: &[&NewJob]) -> Result<HashSe
     wait_for_submissions(db, &of_accounts).await?;
     let submitted = sqlx::query_scalar("select id from jobs where id = any($1)");
     Ok(submitted.bind(column(jobs, |job| job.id.0)).fetch_all(db).await?.into_iter().collect())
-}
-
-/// Waits for the statements that submit or retry jobs of these queues and accounts, until they are committed. In a transaction, such
-/// statements then wait for its end.
-pub(super) async fn wait_for_submissions(
-    db: &mut PgConnection,
-    of_accounts: &[(Queue, Uuid)],
-) -> Result<(), sqlx::Error> {
-    // The turns are not used. The function takes the locks that these statements hold.
-    sqlx::query("select next_turns($1, array_fill(0::int2, array[cardinality($1)]), $2)")
-        .bind(column(of_accounts, |(queue, _)| queue.name()))
-        .bind(column(of_accounts, |(_, account_id)| *account_id))
-        .execute(db)
-        .await?;
-    Ok(())
 }
 
 /// Inserts the rows in the order of `jobs`, which must be sorted by id. If the rows are not flushed, also announces their

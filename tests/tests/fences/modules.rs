@@ -30,7 +30,6 @@ pub(crate) type Graph = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
 #[derive(Debug, Clone)]
 enum Name {
     Item,
-    Module,
     /// An imported or re-exported item, with its path.
     Alias(Vec<String>),
 }
@@ -38,6 +37,8 @@ enum Name {
 #[derive(Debug, Default)]
 struct Module {
     file: PathBuf,
+    /// The names of its modules. An item may have the same name.
+    children: BTreeSet<String>,
     names: BTreeMap<String, Name>,
     /// The modules that are imported with `*`.
     globs: Vec<Vec<String>>,
@@ -124,7 +125,7 @@ impl Modules {
         for item in items.iter().filter(|item| !is_test(attributes(item))) {
             match item {
                 Item::Mod(child) => {
-                    module.names.insert(child.ident.to_string(), Name::Module);
+                    module.children.insert(child.ident.to_string());
                     self.add_child(source, file, children, &path, child);
                 }
                 Item::Use(item) => {
@@ -171,17 +172,19 @@ impl Modules {
                 "super" => drop(at.pop()),
                 name => {
                     let Some(module) = self.0.get(&at) else { return false };
+                    let is_child = module.children.contains(name);
+                    if is_child && !later.is_empty() {
+                        at.push(name.to_owned());
+                        rest = later;
+                        continue;
+                    }
                     let targets: Vec<Vec<String>> = match module.names.get(name) {
                         Some(Name::Item) => {
                             files.push(module.file.clone());
                             return true;
                         }
-                        Some(Name::Module) => {
-                            at.push(name.to_owned());
-                            rest = later;
-                            continue;
-                        }
                         Some(Name::Alias(target)) => vec![target.iter().chain(later).cloned().collect()],
+                        None if is_child => return false,
                         None => module
                             .globs
                             .iter()
@@ -350,7 +353,7 @@ fn name_of(item: &Item) -> Option<String> {
 fn cycles_of_files_and_folders_are_found_and_re_exports_hide_none() {
     let folder = std::env::temp_dir().join(format!("akhar-modules-{}", std::process::id()));
     let files = [
-        ("lib.rs", "mod a; mod b; mod c; mod e; pub use a::A; fn run() { c::d::go() }"),
+        ("lib.rs", "mod a; mod b; mod c; mod e; mod h; pub use a::A; fn run() { c::d::go() }"),
         ("a.rs", "use crate::b::B; pub struct A(B); #[cfg(test)] mod tests { use crate::c::C; }"),
         ("b.rs", "pub struct B; fn f() { println!(\"{}\", crate::A::new()) }"),
         ("c/mod.rs", "pub(crate) mod d; mod g; pub(crate) use d::C; pub(crate) const LIMIT: u8 = 1;"),
@@ -358,6 +361,9 @@ fn cycles_of_files_and_folders_are_found_and_re_exports_hide_none() {
         ("c/g.rs", "use crate::e::E;"),
         ("e/mod.rs", "mod f; pub(crate) use f::E; fn h() -> crate::c::C {}"),
         ("e/f.rs", "pub(crate) struct E;"),
+        ("h/mod.rs", "mod i; mod j; pub(crate) use i::i;"),
+        ("h/i.rs", "use super::j::J; pub(crate) struct I; pub(crate) fn i() {}"),
+        ("h/j.rs", "use super::i::I; pub(crate) struct J;"),
     ];
     for (name, text) in files {
         let path = folder.join(name);
@@ -377,6 +383,9 @@ fn cycles_of_files_and_folders_are_found_and_re_exports_hide_none() {
     assert_eq!(arrows("c/g.rs"), ["e/f.rs", "e/mod.rs"]);
     assert_eq!(arrows("e/mod.rs"), ["c/d.rs", "c/mod.rs"]);
     let cycle = |files: [&str; 2]| -> BTreeSet<PathBuf> { files.map(PathBuf::from).into() };
-    assert_eq!(cycles(&graph), [cycle(["a.rs", "b.rs"])]);
-    assert_eq!(cycles(&entries(&graph)), [cycle(["a.rs", "b.rs"]), cycle(["c", "e"])]);
+    assert_eq!(arrows("h/j.rs"), ["h/i.rs"], "a module and a function have one name");
+    let of_files = [["a.rs", "b.rs"], ["h/i.rs", "h/j.rs"]].map(cycle);
+    assert_eq!(cycles(&graph), of_files);
+    let [first, second] = of_files;
+    assert_eq!(cycles(&entries(&graph)), [first, cycle(["c", "e"]), second]);
 }
