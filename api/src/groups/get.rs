@@ -25,7 +25,7 @@ problems! {
     GroupProblems at PATH, WaitQuery::violation() => Unauthorized, OutOfScope, NotFound, NotAcceptable, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
-/// The path in the examples of problems.
+/// A path of these routes.
 pub(super) const PATH: &str = "/v1/groups/calls-2026-11-26";
 
 /// The name of a group in a request's path. Any other text is a 404.

@@ -36,7 +36,7 @@ problems! {
     JobProblems at PATH, WaitQuery::violation() => Unauthorized, OutOfScope, NotFound, NotAcceptable, JobDeleted, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
 }
 
-/// The path in the examples of problems.
+/// A path of these routes.
 pub(super) const PATH: &str = "/v1/jobs/019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11";
 
 fields! {

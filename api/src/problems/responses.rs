@@ -15,8 +15,8 @@ use super::{openai::is_openai, problem::Problem, problem_type::ProblemType, viol
 
 const MEDIA_TYPE: &str = "application/problem+json";
 
-/// Defines a type that describes the problems of a route in the OpenAPI document. `$path` is the path in the examples, and
-/// `$violations` is a list of violations for them.
+/// Defines a type that describes the problems of a route in the OpenAPI document. `$path` is a path of the route, which says
+/// whether it is of OpenAI's API, and `$violations` is a list of violations for the examples.
 macro_rules! problems {
     ($(#[$doc:meta])* $name:ident at $path:expr, $violations:expr => $($problem:ident),+ $(,)?) => {
         $(#[$doc])*
@@ -99,14 +99,13 @@ pub(crate) fn share(document: &mut OpenApi) {
         }
         let name = names.entry(text).or_insert_with(|| {
             let slugs: Vec<&str> = own.content[MEDIA_TYPE].examples.keys().map(String::as_str).collect();
-            let name = slugs.join(".");
-            let mut unused =
-                (2..).map(|n| format!("{name}-{n}")).filter(|name| !components.responses.contains_key(name));
-            let name = if components.responses.contains_key(&name) {
-                unused.next().unwrap_or_default()
-            } else {
-                name
-            };
+            let mut name = slugs.join(".");
+            for n in 2.. {
+                if !components.responses.contains_key(&name) {
+                    break;
+                }
+                name = format!("{}-{n}", slugs.join("."));
+            }
             components.responses.insert(name.clone(), own.clone().into());
             name
         });
