@@ -102,12 +102,6 @@ enum Command {
         #[command(flatten)]
         followed: groups::Followed,
     },
-    /// Count the SQL statements per synchronous digit request with `pg_stat_statements`
-    Statements {
-        /// Seconds with 1 client, and again with 32 clients
-        #[arg(long, default_value_t = 10)]
-        seconds: u64,
-    },
     /// Measure submissions and claims with many finished and 200,000 waiting jobs, in turns with an empty table, and every
     /// statement of the operations page
     FullTable {
@@ -225,7 +219,6 @@ fn all() -> impl Iterator<Item = Command> {
         "peers",
         "queue",
         "groups",
-        "statements",
         "full-table",
         "workers",
         "processes",
@@ -243,7 +236,6 @@ async fn measure(command: Command, machine: Machine) -> Report {
         Command::Peers { seconds, clients, rounds } => peers::run(machine, seconds, clients, rounds).await,
         Command::Queue { jobs, rounds, only } => queue::run(machine, &jobs, rounds, &only).await,
         Command::Groups { rounds, followed } => groups::run(machine, rounds, followed).await,
-        Command::Statements { seconds } => statements::run(machine, seconds).await,
         Command::FullTable { jobs } => full_table::run(machine, jobs).await,
         Command::Workers { jobs, rounds } => processes::shares(machine, jobs, rounds).await,
         Command::Processes { seconds } => processes::many(machine, seconds).await,

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::report::{Figure, Report, commit, results};
 
 /// The order of the measurements on the page. Measurements that are not listed follow these.
-const ORDER: [&str; 6] = ["overhead", "load", "peers", "queue", "statements", "full-table"];
+const ORDER: [&str; 5] = ["overhead", "load", "peers", "queue", "full-table"];
 
 /// Writes the page and returns its path.
 pub(crate) fn write() -> PathBuf {
