@@ -11,7 +11,7 @@ use crate::{Fence, JobId, JobState, Outcome, Timing};
 use super::{
     announcements::{JOBS_ENDED, WEBHOOKS_DUE, announce},
     artifacts,
-    rows::column,
+    rows::{column, rare_column},
 };
 
 /// The most jobs whose ids fit into the 8,000 bytes of a notification, and so the most jobs that one statement may end unless it
@@ -210,9 +210,11 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
                  media_type = case when e.is_dead then j.media_type end, upload = case when e.is_dead then j.upload end,
                  recording_url = case when e.is_dead then j.recording_url end,
                  decode_us = e.decode_us, infer_us = e.infer_us, last_error = coalesce(e.error, j.last_error)
-             from unnest($1::uuid[], $2::int4[], $3::uuid[], $4::bool[], $5::text[], $6::jsonb[], $7::bool[],
-                 $8::int4[], $9::int4[], $10::text[])
-                 as e (id, attempt, account_id, may_run, state, outcome, is_dead, decode_us, infer_us, error)
+             from (
+                 select unnest($1::uuid[]) as id, unnest($2::int4[]) as attempt, unnest($3::uuid[]) as account_id,
+                     unnest($4::bool[]) as may_run, unnest($5::text[]) as state, unnest($6::jsonb[]) as outcome,
+                     unnest($7::bool[]) as is_dead, unnest($8::int4[]) as decode_us, unnest($9::int4[]) as infer_us,
+                     unnest($10::text[]) as error) as e
              where j.id = e.id and case when e.attempt is null
                  then j.account_id = e.account_id and (j.state = 'queued' or e.may_run and j.state = 'running')
                  else j.state = 'running' and j.attempt = e.attempt end
@@ -234,15 +236,15 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
          select id, object, has_webhook, attempt, failed_worker, has_failed, is_flushed from ended, announced",
     )
     .bind(column(endings, |e| e.job().0))
-    .bind(column(endings, |e| e.guard.attempt()))
-    .bind(column(endings, |e| e.guard.account_id()))
+    .bind(rare_column(endings, |e| e.guard.attempt()))
+    .bind(rare_column(endings, |e| e.guard.account_id()))
     .bind(column(endings, |e| matches!(e.guard, Guard::Unended { .. })))
     .bind(column(endings, |e| e.state().name()))
-    .bind(column(endings, |e| e.outcome.as_ref().map(Json)))
+    .bind(rare_column(endings, |e| e.outcome.as_ref().map(Json)))
     .bind(column(endings, |e| matches!(e.outcome, Some(Outcome::Failed))))
-    .bind(column(endings, |e| e.timing.map(|t| t.decode_us)))
-    .bind(column(endings, |e| e.timing.map(|t| t.infer_us)))
-    .bind(column(endings, |e| e.error.as_deref()))
+    .bind(rare_column(endings, |e| e.timing.map(|t| t.decode_us)))
+    .bind(rare_column(endings, |e| e.timing.map(|t| t.infer_us)))
+    .bind(rare_column(endings, |e| e.error.as_deref()))
     .bind(artifacts.jobs)
     .bind(artifacts.names)
     .bind(artifacts.bytes.iter().map(|bytes| &**bytes).collect::<Vec<_>>())

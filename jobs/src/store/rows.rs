@@ -5,6 +5,15 @@ pub(super) fn column<'a, I, T>(items: &'a [I], of: impl Fn(&'a I) -> T) -> Vec<T
     items.iter().map(of).collect()
 }
 
+/// An array parameter like that of [`column`], or none if each value would be none: `select unnest($1), unnest($2)` gives nulls for it, and
+/// no array is sent and read.
+pub(super) fn rare_column<'a, I, T>(
+    items: &'a [I],
+    of: impl Fn(&'a I) -> Option<T>,
+) -> Option<Vec<Option<T>>> {
+    items.iter().any(|item| of(item).is_some()).then(|| column(items, of))
+}
+
 /// The error for a stored value that this version does not know, such as an operation of a newer version.
 pub(super) fn unreadable(what: &str, value: impl std::fmt::Display) -> sqlx::Error {
     sqlx::Error::Decode(

@@ -11,7 +11,7 @@ use super::{
     announcements::{JOBS_QUEUED, announce},
     groups::{OfJob, open_groups},
     reserved_uploads::use_reserved_uploads,
-    rows::column,
+    rows::{column, rare_column},
     submissions::wait_for_submissions,
 };
 
@@ -105,12 +105,13 @@ async fn insert(
 ) -> Result<Vec<JobId>, sqlx::Error> {
     sqlx::query_scalar(
         "with new as (
-             select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::int2[], next_turns($4, $5, $2),
-                 $6::jsonb[], $7::text[], $8::bytea[], $9::text[], $10::int8[], $11::bytea[], $12::text[], $13::text[],
-                 $14::text[], $18::int4[], $19::text[], $20::jsonb[], $21::text[])
-                 as new (id, account_id, operation, queue, priority, turn, parameters,
-                     media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent, webhook_url,
-                     retain_s, group_name, labels, recording_url)),
+             select unnest($1::uuid[]) as id, unnest($2::uuid[]) as account_id, unnest($3::text[]) as operation,
+                 unnest($4::text[]) as queue, unnest($5::int2[]) as priority, unnest(next_turns($4, $5, $2)) as turn,
+                 unnest($6::jsonb[]) as parameters, unnest($7::text[]) as media_type, unnest($8::bytea[]) as upload,
+                 unnest($9::text[]) as upload_url, unnest($10::int8[]) as upload_bytes, unnest($11::bytea[]) as upload_sha256,
+                 unnest($12::text[]) as request_id, unnest($13::text[]) as traceparent, unnest($14::text[]) as webhook_url,
+                 unnest($18::int4[]) as retain_s, unnest($19::text[]) as group_name, unnest($20::jsonb[]) as labels,
+                 unnest($21::text[]) as recording_url),
          accepted as (
              insert into jobs (id, account_id, operation, queue, priority, turn, parameters,
                  media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent, webhook_url, retain_s,
@@ -130,21 +131,21 @@ async fn insert(
     .bind(column(jobs, |job| job.queue().name()))
     .bind(column(jobs, |job| job.priority()))
     .bind(column(jobs, |job| Json(&job.parameters)))
-    .bind(column(jobs, |job| job.upload.as_ref().map(|u| u.media_type.name())))
-    .bind(column(jobs, |job| job.upload.as_ref().and_then(|u| u.row()).map(|bytes| &**bytes)))
-    .bind(column(jobs, |job| object(job).map(|object| object.url.as_str())))
-    .bind(column(jobs, |job| object(job).map(|object| i64::try_from(object.n_bytes).unwrap_or(i64::MAX))))
-    .bind(column(jobs, |job| object(job).and_then(|object| object.sha256.as_ref()).map(<[u8; 32]>::as_slice)))
+    .bind(rare_column(jobs, |job| job.upload.as_ref().map(|u| u.media_type.name())))
+    .bind(rare_column(jobs, |job| job.upload.as_ref().and_then(|u| u.row()).map(|bytes| &**bytes)))
+    .bind(rare_column(jobs, |job| object(job).map(|object| object.url.as_str())))
+    .bind(rare_column(jobs, |job| object(job).map(|object| i64::try_from(object.n_bytes).unwrap_or(i64::MAX))))
+    .bind(rare_column(jobs, |job| object(job).and_then(|object| object.sha256.as_ref()).map(<[u8; 32]>::as_slice)))
     .bind(column(jobs, |job| job.request_id.as_str()))
-    .bind(column(jobs, |job| job.traceparent.as_deref()))
-    .bind(column(jobs, |job| job.webhook_url.as_deref()))
+    .bind(rare_column(jobs, |job| job.traceparent.as_deref()))
+    .bind(rare_column(jobs, |job| job.webhook_url.as_deref()))
     .bind(MAX_ATTEMPTS)
     .bind(is_flushed)
     .bind(JOBS_QUEUED)
-    .bind(column(jobs, |job| job.retain_s))
-    .bind(column(jobs, |job| job.group.as_ref()))
-    .bind(column(jobs, |job| (!job.labels.is_empty()).then_some(Json(&job.labels))))
-    .bind(column(jobs, |job| job.recording_url.as_ref().map(RecordingUrl::as_str)))
+    .bind(rare_column(jobs, |job| job.retain_s))
+    .bind(rare_column(jobs, |job| job.group.as_ref()))
+    .bind(rare_column(jobs, |job| (!job.labels.is_empty()).then_some(Json(&job.labels))))
+    .bind(rare_column(jobs, |job| job.recording_url.as_ref().map(RecordingUrl::as_str)))
     .fetch_all(db)
     .await
 }
