@@ -45,12 +45,25 @@ begin
             select nths, coalesce((
                 select j.turn from jobs j
                 where j.queue = new.queue and j.account_id = new.account and j.priority = new.priority
-                    and j.state like 'queued' and j.turn > new.claimed
+                    and coalesce(j.ended_at, 'infinity') = 'infinity' and j.turn > new.claimed
                 order by j.turn desc limit 1), new.claimed) as last_turn
             from new)
         select array_agg(last_turn + n order by nth)
         from of_account cross join unnest(nths) with ordinality as given (nth, n));
 end $function$;
+
+-- The jobs that run. None has a higher turn than the highest that was claimed, so few waiting jobs are read to find them.
+CREATE OR REPLACE FUNCTION public.running_jobs()
+ RETURNS SETOF jobs
+ LANGUAGE sql
+ STABLE
+AS $function$
+    select j.* from (values ('quick', 1::int2), ('quick', 0::int2), ('speech', 1::int2), ('speech', 0::int2)) as claimed (queue, priority)
+    join jobs j on j.queue = claimed.queue and j.priority = claimed.priority and j.ended_at is null and j.state = 'running'
+        and j.turn <= coalesce((
+            select c.turn from claimed_turns c where c.queue = claimed.queue and c.priority = claimed.priority
+            order by c.turn desc limit 1), 0)
+$function$;
 
 -- Who owns jobs. A row is never deleted, so a job always names its owner.
 create table accounts (
@@ -246,22 +259,25 @@ create table jobs (
     labels jsonb, -- The labels that its request gave it, a JSON object of texts; null without labels. Never changes.
     recording_url text, -- Where a worker fetches the recording, until the job ends; of a job that the service failed to process, until the row is deleted. Null if the caller has sent it. Its query can be a secret.
     deaths smallint not null default 0, -- How often its worker died or lost it. From the second time on it is a suspect: it may be what kills the workers.
+    ended_as text generated always as (
+CASE
+    WHEN (state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) THEN state
+    ELSE NULL::text
+END) stored, -- The state of a job that has ended; null before. For indexes, because none may have a column that a claim changes.
     constraint jobs_pkey PRIMARY KEY (id)
-) with (toast_tuple_target=4080, fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0.1, autovacuum_vacuum_cost_delay=0);
-CREATE INDEX jobs_cancelled_of_account ON public.jobs USING btree (account_id, id DESC) WHERE (state = 'cancelled'::text);
-CREATE INDEX jobs_claim ON public.jobs USING btree (queue, priority DESC, turn, run_at, id) WHERE (state = 'queued'::text);
+) with (toast_tuple_target=4080, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0.1, autovacuum_vacuum_cost_delay=0, fillfactor=45);
+CREATE INDEX jobs_claim ON public.jobs USING btree (queue, priority DESC, turn, run_at, id) WHERE (ended_at IS NULL);
 CREATE INDEX jobs_ended ON public.jobs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
-CREATE INDEX jobs_failed ON public.jobs USING btree (id DESC) WHERE (state = 'failed'::text);
-CREATE INDEX jobs_failed_of_account ON public.jobs USING btree (account_id, id DESC) WHERE (state = 'failed'::text);
+CREATE INDEX jobs_failed ON public.jobs USING btree (id DESC) WHERE (ended_as = 'failed'::text);
 CREATE INDEX jobs_of_account ON public.jobs USING btree (account_id, id DESC);
 CREATE INDEX jobs_of_group ON public.jobs USING btree (group_name, account_id, id DESC) WHERE (group_name IS NOT NULL);
-CREATE INDEX jobs_of_group_by_state ON public.jobs USING btree (account_id, group_name, state, ended_at) WHERE (group_name IS NOT NULL);
+CREATE INDEX jobs_of_group_by_state ON public.jobs USING btree (account_id, group_name, ended_as, ended_at) WHERE (group_name IS NOT NULL);
 CREATE INDEX jobs_of_label ON public.jobs USING gin (labels jsonb_path_ops) WHERE (labels IS NOT NULL);
 CREATE INDEX jobs_of_request ON public.jobs USING btree (request_id) WHERE (request_id !~~ '________-____-7___-____-____________'::text);
 CREATE INDEX jobs_retained ON public.jobs USING btree (retain_s, ended_at) WHERE ((retain_s > 0) AND (ended_at IS NOT NULL));
-CREATE INDEX jobs_running ON public.jobs USING btree (worker) WHERE (state = 'running'::text);
 CREATE INDEX jobs_suspects ON public.jobs USING btree (queue, priority DESC, turn, run_at, id) WHERE ((deaths >= 2) AND (ended_at IS NULL));
-CREATE INDEX jobs_waiting ON public.jobs USING btree (queue, account_id, priority, turn) WHERE (state ~~ 'queued'::text);
+CREATE INDEX jobs_unended_of_account ON public.jobs USING btree (queue, account_id, priority, turn) WHERE (COALESCE(ended_at, 'infinity'::timestamp with time zone) = 'infinity'::timestamp with time zone);
+CREATE INDEX jobs_without_answer_of_account ON public.jobs USING btree (account_id, ended_as, id DESC) WHERE (ended_as = ANY (ARRAY['failed'::text, 'cancelled'::text]));
 CREATE TRIGGER delete_parts AFTER DELETE ON public.jobs REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION delete_parts_of_jobs();
 
 -- Who is signed in to the operations page, in every api process. Ended sessions are deleted at the next sign-in.

@@ -49,14 +49,15 @@ pub async fn page(db: &Pool, before: Option<Uuid>, limit: i64) -> Result<Vec<Acc
     sqlx::query_as(
         "with page as materialized (select * from accounts where $1::uuid is null or id < $1 order by id desc limit $2),
          running as materialized (
-             select account_id, count(*) as n from jobs where state = 'running' group by account_id)
+             select account_id, count(*) as n from running_jobs() group by account_id)
          select a.id, a.name, a.created_at, a.requests_per_minute as rpm, a.max_queued,
              a.audio_minutes_per_day as audio_minutes, a.stored_mb, a.retain_s, a.max_retain_s, a.webhook_url,
              (select count(*) from api_keys k where k.account_id = a.id and k.revoked_at is null
                  and (k.expires_at is null or k.expires_at > now())) as n_keys,
              (select count(*) from (
                  select from unnest($3::text[]) as q (queue), lateral (
-                     select from jobs j where j.queue = q.queue and j.account_id = a.id and j.state like 'queued'
+                     select from jobs j where j.queue = q.queue and j.account_id = a.id
+                         and coalesce(j.ended_at, 'infinity') = 'infinity' and j.state = 'queued'
                      limit 1001) as waiting
                  limit 1001) as counted) as queued,
              coalesce((select n from running r where r.account_id = a.id), 0) as running
@@ -108,7 +109,7 @@ pub struct AccountUse {
 pub async fn uses(db: &Pool, accounts: &[Uuid]) -> Result<Vec<AccountUse>, sqlx::Error> {
     sqlx::query_as(
         "with waiting as materialized (
-             select account_id from jobs where state = 'queued'
+             select account_id from jobs where ended_at is null and state = 'queued'
              order by queue, priority desc, turn, run_at, id limit $2),
          by_account as materialized (select account_id, count(*) as n from waiting group by account_id)
          select a.id as account_id,

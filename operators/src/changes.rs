@@ -98,7 +98,7 @@ impl Change {
                 help: "Cancel jobs that have not ended. A running job stops soon",
                 warning: None,
                 is_possible: |job| !job.state.is_final(),
-                condition: "(j.state = 'queued' or j.state = 'running')",
+                condition: "j.ended_at is null",
                 order: "j.id",
             },
             Self::Purge => &Facts {
@@ -259,7 +259,7 @@ pub struct ErrorCount {
 pub async fn errors(db: &Pool, limit: i64) -> Result<Vec<ErrorCount>, sqlx::Error> {
     sqlx::query_as(
         "select last_error as error, count(*) as n_jobs, max(ended_at) as last_ended_at
-         from (select last_error, ended_at from jobs where state = 'failed' order by id desc limit 2000) as failed
+         from (select last_error, ended_at from jobs where ended_as = 'failed' order by id desc limit 2000) as failed
          where last_error is not null group by last_error order by n_jobs desc, error limit $1",
     )
     .bind(limit)

@@ -85,7 +85,7 @@ async fn record(transaction: &mut PgConnection) -> Result<Duration, sqlx::Error>
              attempts as ( -- a failed one can also be the last one of its job
                  select id, attempt, queue, created_at, started_at from ended
                  union
-                 select id, attempt, queue, created_at, started_at from jobs where state = 'running'
+                 select id, attempt, queue, created_at, started_at from running_jobs()
                  union
                  select j.id, f.attempt, j.queue, j.created_at, f.started_at
                  from failed_attempts f join jobs j on j.id = f.job_id
@@ -101,10 +101,10 @@ async fn record(transaction: &mut PgConnection) -> Result<Duration, sqlx::Error>
              select $1, q.queue, coalesce(s.n, 0), coalesce(e.n, 0), coalesce(e.n_failed, 0),
                  coalesce(extract(epoch from greatest(interval '0', s.longest_wait, $2 - (
                      select min(created_at) from (
-                         (select created_at from jobs where queue = q.queue and state = 'queued' and priority = 1
+                         (select created_at from jobs where queue = q.queue and ended_at is null and state = 'queued' and priority = 1
                           order by turn, run_at, id limit $5)
                          union all
-                         (select created_at from jobs where queue = q.queue and state = 'queued' and priority = 0
+                         (select created_at from jobs where queue = q.queue and ended_at is null and state = 'queued' and priority = 0
                           order by turn, run_at, id limit $5)) as next))) * 1000, 0),
                  coalesce(e.audio_s, 0)
              from unnest($3::text[]) as q (queue)

@@ -75,9 +75,9 @@ pub struct StateCounts {
 /// Counts the jobs of the states that an operator looks at.
 pub async fn state_counts(db: &Pool) -> Result<StateCounts, sqlx::Error> {
     sqlx::query_as(
-        "select (select count(*) from (select from jobs where state = 'queued' limit $1 + 1) as q) as queued,
-             (select count(*) from (select from jobs where state = 'running' limit $1 + 1) as r) as running,
-             (select count(*) from (select from jobs where state = 'failed' limit $1 + 1) as f) as failed",
+        "select (select count(*) from (select from jobs where ended_at is null and state = 'queued' limit $1 + 1) as q) as queued,
+             (select count(*) from (select from running_jobs() limit $1 + 1) as r) as running,
+             (select count(*) from (select from jobs where ended_as = 'failed' limit $1 + 1) as f) as failed",
     )
     .bind(MAX_COUNTED)
     .fetch_one(db)

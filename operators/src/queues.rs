@@ -101,14 +101,14 @@ pub async fn loads(db: &Pool) -> Result<Vec<QueueLoad>, sqlx::Error> {
                  as over_s from ended)
          select q.queue, coalesce(c.mode, 'open') as mode,
              (select count(*) from (
-                 select from jobs where queue = q.queue and state = 'queued' limit $2 + 1) as waiting) as queued,
+                 select from jobs where queue = q.queue and ended_at is null and state = 'queued' limit $2 + 1) as waiting) as queued,
              (select count(*) from (
-                 select from jobs where state = 'running' and queue = q.queue limit $2 + 1) as running) as running,
+                 select from running_jobs() where queue = q.queue limit $2 + 1) as running) as running,
              (select extract(epoch from now() - min(created_at))::float8 from (
-                 (select created_at from jobs where queue = q.queue and state = 'queued' and priority = 1
+                 (select created_at from jobs where queue = q.queue and ended_at is null and state = 'queued' and priority = 1
                   order by turn, run_at, id limit $3)
                  union all
-                 (select created_at from jobs where queue = q.queue and state = 'queued' and priority = 0
+                 (select created_at from jobs where queue = q.queue and ended_at is null and state = 'queued' and priority = 0
                   order by turn, run_at, id limit $3)) as next) as oldest_s,
              coalesce((select count(*) * 60 / over_s from ended, measured where ended.queue = q.queue
                  group by over_s), 0)::float8 as ended_per_minute,
@@ -139,16 +139,12 @@ pub struct Unended {
     pub oldest_s: f64,
 }
 
-/// Counts the jobs that have not ended. Reads only their rows, by the indexes of the claims and the sweeper.
+/// Counts the jobs that have not ended. Reads only their rows, by the index of the claims.
 pub async fn unended(db: &Pool) -> Result<Vec<Unended>, sqlx::Error> {
     sqlx::query_as(
         "select queue, operation, state, count(*) as n_jobs,
              greatest(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_s
-         from jobs where state = 'queued' group by queue, operation, state
-         union all
-         select queue, operation, state, count(*),
-             greatest(extract(epoch from now() - min(created_at)), 0)::float8
-         from jobs where state = 'running' group by queue, operation, state",
+         from jobs where ended_at is null group by queue, operation, state",
     )
     .fetch_all(db)
     .await

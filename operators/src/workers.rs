@@ -75,8 +75,9 @@ pub async fn list(db: &Pool) -> Result<Vec<Worker>, sqlx::Error> {
              else 'drained' end as state
          from (
              select name, started_at, seen_at, seen_at > now() - make_interval(secs => $1) as is_alive, is_draining,
-                 (select count(*) from jobs where worker = w.name and state = 'running') as n_jobs, models, models_since
-             from workers w) as found
+                 coalesce(r.n_jobs, 0) as n_jobs, models, models_since
+             from workers w
+             left join (select worker, count(*) as n_jobs from running_jobs() group by worker) r on r.worker = w.name) as found
          order by seen_at desc, name",
     )
     .bind(DEAD_AFTER.as_secs_f64())

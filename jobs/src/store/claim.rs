@@ -80,7 +80,7 @@ const AGED_SHARE: f64 = 0.25;
 macro_rules! allowed {
     ($large:literal) => {
         concat!(
-            "queue = free.queue and state = 'queued' and run_at <= now() and attempt < max_attempts
+            "queue = free.queue and ended_at is null and state = 'queued' and run_at <= now() and attempt < max_attempts
                  and (queue, account_id, priority) not in (select queue, account_id, priority from taken)
                  and (free.",
             $large,
@@ -95,8 +95,10 @@ macro_rules! allowed {
 /// others if it has waited for a minute. Jobs that another statement is claiming are skipped. Of suspects, only the first may
 /// be claimed, in its turn. It is looked up only if the statement comes across a suspect.
 ///
-/// Whether it looks for an asynchronous job is decided first, because looking reads the index entries of jobs that were
-/// claimed before. The `case` hides the state from the planner, so that only the primary key can find that job's row.
+/// Whether it looks for an asynchronous job is decided first, because looking reads the rows of jobs that run.
+///
+/// The update changes no column that an index has, so that it writes no index entry: jobs that run stay in the index of those that
+/// wait, and are skipped. They are few, and first in it.
 ///
 /// The statement also inserts how far it has come, for the turns of new jobs ([`submit`](super::submit)). It updates no row
 /// for that: it would hold the row until the worker has received its jobs, and all claims would wait for a worker that is
@@ -118,7 +120,7 @@ pub async fn claim(
              from unnest($3::text[], $4::uuid[], $11::bool[]) as taken (queue, account_id, asynchronous)),
          suspect as (
              select id from jobs where deaths >= 2 and ended_at is null and queue = any($10)
-                 and case state when 'queued' then true end and run_at <= now()
+                 and state = 'queued' and run_at <= now()
              order by priority desc, turn, run_at, id limit 1 for update skip locked),
          due as (
              select d.* from (
@@ -127,7 +129,7 @@ pub async fn claim(
                      as free (queue, n, n_asynchronous, with_large, with_large_asynchronous)) as free
              cross join lateral (
                  (select * from (
-                     select id, queue, priority, turn from jobs where case state when 'queued' then true end and id = (
+                     select id, queue, priority, turn from jobs where state = 'queued' and id = (
                          select id from (
                              select id, created_at from jobs
                              where free.takes_aged and priority = 0 and ", allowed!("with_large_asynchronous"), "
@@ -190,7 +192,7 @@ fn bigint(n: usize) -> i64 {
 
 /// The jobs that run for `worker`.
 pub async fn claimed_by(db: impl PgExecutor<'_>, worker: &str) -> Result<Vec<RunningJob>, sqlx::Error> {
-    sqlx::query_as(concat!("select ", running!(), " from jobs j where j.state = 'running' and j.worker = $1"))
+    sqlx::query_as(concat!("select ", running!(), " from running_jobs() j where j.worker = $1"))
         .bind(worker)
         .fetch_all(db)
         .await

@@ -200,8 +200,8 @@ pub struct EndedRow {
 }
 
 /// Changes the rows in the order of `endings`, which must be sorted by job, and stores the artifacts. If no change must be
-/// flushed, also announces the ends. The `case` hides the states from the planner, so that only the primary key can find
-/// the rows: with another index their order could be another one, and two statements could wait for each other.
+/// flushed, also announces the ends. Only the primary key can find the rows: with another index their order could be another one, and
+/// two statements could wait for each other.
 async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedRow>, sqlx::Error> {
     let artifacts = artifacts::of(endings.iter().map(|e| (e.job(), e.outcome.as_ref())));
     sqlx::query_as(

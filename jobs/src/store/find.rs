@@ -82,8 +82,8 @@ pub struct JobFilter {
 }
 
 /// At most `limit` jobs of an account, newest first. Only failed jobs have their outcomes. The statement has only the conditions that
-/// are given: its plan is made without their values. So a state is a part of its text, for the
-/// indexes of that state alone: that of jobs that wait has `like` for its condition.
+/// are given: its plan is made without their values. So a state is a part of its text, for the indexes that have a condition: that of
+/// jobs that have not ended has `coalesce`.
 pub async fn of_account(
     db: &Pool,
     account_id: Uuid,
@@ -99,15 +99,13 @@ pub async fn of_account(
     query.push_bind(account_id);
     if let Some(state) = state {
         match state {
-            JobState::Queued => {
-                let queues = Queue::ALL.map(Queue::name);
-                query.push(" and queue = any(").push_bind(queues).push(") and state like 'queued'")
+            JobState::Queued | JobState::Running => {
+                query.push(" and queue = any(").push_bind(Queue::ALL.map(Queue::name));
+                query.push(") and coalesce(ended_at, 'infinity') = 'infinity' and state = '")
             }
-            JobState::Running => query.push(" and state = 'running'"),
-            JobState::Succeeded => query.push(" and state = 'succeeded'"),
-            JobState::Failed => query.push(" and state = 'failed'"),
-            JobState::Cancelled => query.push(" and state = 'cancelled'"),
+            JobState::Succeeded | JobState::Failed | JobState::Cancelled => query.push(" and ended_as = '"),
         };
+        query.push(state.name()).push("'");
     }
     if let Some(operation) = operation {
         query.push(" and operation = ").push_bind(operation.name());

@@ -67,7 +67,7 @@ pub async fn follow(db: &mut PgConnection, cursors: &[Cursor]) -> Result<Vec<Opt
              from (select distinct queue from followed where state = 'queued') queues
              cross join lateral (
                  select id, row_number() over (order by priority desc, turn, run_at, id) as place
-                 from jobs where queue = queues.queue and state = 'queued'
+                 from jobs where queue = queues.queue and ended_at is null and state = 'queued'
                  order by priority desc, turn, run_at, id limit $4) first)
          select f.at, f.state, f.attempt, f.transcribed_s, p.place,
              (select json_agg(json_build_object('n_before', s.n - 1 - f.n_known,

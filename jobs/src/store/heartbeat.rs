@@ -59,8 +59,8 @@ pub async fn heartbeats(db: &Pool) -> Result<Vec<Heartbeat>, sqlx::Error> {
     sqlx::query_as(
         "select name as worker, seen_at, now() as found_at from workers
          union all
-         select distinct worker, null::timestamptz, now() from jobs j
-         where state = 'running' and not exists (select from workers w where w.name = j.worker)",
+         select distinct worker, null::timestamptz, now() from running_jobs() j
+         where not exists (select from workers w where w.name = j.worker)",
     )
     .fetch_all(db)
     .await

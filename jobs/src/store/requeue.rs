@@ -32,7 +32,7 @@ pub async fn requeue(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Ve
     Ok(requeues.iter().map(|r| changed.contains(&r.fence.job)).collect())
 }
 
-/// First locks the rows in the order of their ids: the update may find them by the index of running jobs, in another order.
+/// First locks the rows in the order of their ids: the update changes them in the order of the items.
 async fn update(db: impl PgExecutor<'_>, requeues: &[Requeue]) -> Result<Vec<JobId>, sqlx::Error> {
     sqlx::query_scalar(
         "with locked as (select from jobs where id = any($1) order by id for update),

@@ -65,7 +65,7 @@ pub async fn lost(db: &Pool, silent: &[Heartbeat]) -> Result<Vec<RunningJob>, sq
         "select ",
         running!(),
         " from unnest($1::text[], $2::timestamptz[]) as silent (worker, seen_at)
-         join jobs j on j.state = 'running' and j.worker = silent.worker
+         join running_jobs() j on j.worker = silent.worker
          left join workers w on w.name = silent.worker
          where w.seen_at is not distinct from silent.seen_at
          limit $3"
@@ -77,7 +77,8 @@ pub async fn lost(db: &Pool, silent: &[Heartbeat]) -> Result<Vec<RunningJob>, sq
     .await
 }
 
-/// Finds jobs that have run for longer than `quick` or `speech`, by their queue, even if their workers are alive.
+/// Finds jobs that have run for longer than `quick` or `speech`, by their queue, even if their workers are alive. Reads all jobs that
+/// have not ended, so that it also finds what `running_jobs` might not have.
 pub async fn overdue(
     db: &Pool,
     clock: &Clock,
@@ -87,7 +88,7 @@ pub async fn overdue(
     sqlx::query_as(concat!(
         "select ",
         running!(),
-        " from jobs j where j.state = 'running' and j.started_at < case j.queue when $1 then $2 else $3 end limit $4"
+        " from jobs j where j.ended_at is null and j.state = 'running' and j.started_at < case j.queue when $1 then $2 else $3 end limit $4"
     ))
     .bind(Queue::Quick.name())
     .bind(clock.ago(quick))
@@ -101,7 +102,7 @@ pub async fn overdue(
 pub async fn make_due(db: &Pool) -> Result<(), sqlx::Error> {
     sqlx::query(
         "update jobs set run_at = now() where id in (
-             select id from jobs where state = 'queued' and run_at > now() + make_interval(secs => $1)
+             select id from jobs where ended_at is null and state = 'queued' and run_at > now() + make_interval(secs => $1)
              for update skip locked)",
     )
     .bind(MAX_DELAY.as_secs_f64())

@@ -28,7 +28,7 @@ pub async fn waiting(
 ) -> Result<Vec<WaitingJobs>, sqlx::Error> {
     sqlx::query_as(
         "select account_id, count(*) as n, count(*) filter (where created_at <= $2) as n_earlier, now() as counted_at
-         from jobs where queue = $1 and state = 'queued' group by account_id",
+         from jobs where queue = $1 and ended_at is null and state = 'queued' group by account_id",
     )
     .bind(queue.name())
     .bind(earlier)

@@ -37,8 +37,8 @@ pub(super) fn push_source(query: &mut QueryBuilder<Postgres>, search: &JobSearch
         query.push("(select * from jobs where id >= ").push_bind(earliest_job(made));
         query.push(" order by id limit ").push_bind(MAX_READ_BY_TIME).push(") j");
     } else if order == Order::Newest && is_by_state(search) && search.state == Some(JobState::Running) {
-        // The index of running jobs is not in the order of the page.
-        query.push("(select * from jobs where state = 'running' limit ").push_bind(MAX_RUNNING).push(") j");
+        // Running jobs are not found in the order of the page.
+        query.push("(select * from running_jobs() limit ").push_bind(MAX_RUNNING).push(") j");
     } else {
         query.push("jobs j");
     }
@@ -55,9 +55,9 @@ pub(super) fn push_index_conditions(query: &mut QueryBuilder<Postgres>, search: 
     } else {
         match order {
             Order::LastEnded => query.push(" and j.ended_at is not null"),
-            Order::NextClaimed => query.push(" and j.state = 'queued'"),
+            Order::NextClaimed => query.push(" and j.ended_at is null and j.state = 'queued'"),
             Order::Newest => match search.state {
-                Some(JobState::Failed) => query.push(" and j.state = 'failed'"),
+                Some(JobState::Failed) => query.push(" and j.ended_as = 'failed'"),
                 _ => query,
             },
         };
@@ -129,5 +129,10 @@ pub(crate) fn push_conditions(query: &mut QueryBuilder<Postgres>, search: &JobSe
     if let Some(request_id) = &search.request_id {
         push_request(query, &request_id.0);
     }
+    match search.state {
+        Some(JobState::Queued | JobState::Running) => query.push(" and j.ended_at is null"),
+        Some(JobState::Failed) => query.push(" and j.ended_as = 'failed'"),
+        Some(JobState::Succeeded | JobState::Cancelled) | None => query,
+    };
     push_filters(query, search);
 }

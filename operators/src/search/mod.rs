@@ -155,9 +155,9 @@ fn push_read(
              j.worker, j.created_at, j.run_at, j.started_at, j.ended_at, j.decode_us, j.infer_us, j.transcribed_s, j.last_error,
              case when j.state = 'failed' and j.outcome->>'kind' = 'rejected'
                  then concat(j.outcome->>'field', ': ', j.outcome->>'detail') end as rejection,
-             coalesce(octet_length(j.upload), j.upload_bytes) as upload_bytes, ",
+             coalesce(octet_length(j.upload), j.upload_bytes) as upload_bytes, coalesce(",
     );
-    query.push(CAN_BE_RETRIED).push(" as can_be_retried, row_number() over (order by ");
+    query.push(CAN_BE_RETRIED).push(", false) as can_be_retried, row_number() over (order by ");
     query.push(order.columns()).push(") as nth from ");
     push_source(query, search, order);
     query.push(" where true");

@@ -120,7 +120,7 @@ async fn the_queue_and_the_rescue_of_its_jobs_are_measured() {
         (n == Some(2.0)).then_some(())
     })
     .await;
-    let dead = "update jobs set state = 'running', worker = 'dead', started_at = now(),
+    let dead = "update jobs set state = 'running', worker = 'dead', started_at = now(), turn = 0,
         attempt = case when id = first then max_attempts else 1 end, deaths = case when id = first then 4 else 0 end
         from (select min(id::text)::uuid as first from jobs) firsts";
     sqlx::query(dead).execute(&stack.db).await.expect("two claims of a worker that is dead");

@@ -414,7 +414,7 @@ async fn the_turn_of_a_job_is_found_without_the_jobs_that_were_claimed_and_those
 /// The number of index entries that this connection has read for turns.
 async fn n_read(db: &mut PgConnection) -> i64 {
     sqlx::query_scalar(
-        "select pg_stat_get_xact_tuples_returned(oid) from pg_class where relname = 'jobs_waiting'",
+        "select pg_stat_get_xact_tuples_returned(oid) from pg_class where relname = 'jobs_unended_of_account'",
     )
     .fetch_one(db)
     .await

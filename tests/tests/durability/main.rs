@@ -77,6 +77,7 @@ const INVALID_ROWS: &str = "select count(*) from jobs where not coalesce(
     state in ('queued', 'running', 'succeeded', 'failed', 'cancelled') and priority in (0, 1)
     and attempt between 0 and max_attempts
     and (state = 'running') = (worker is not null)
+    and (state = 'running') = (id in (select running.id from running_jobs() running))
     and (state in ('succeeded', 'failed', 'cancelled')) = (ended_at is not null)
     and (state in ('succeeded', 'failed')) = (outcome is not null)
     and (media_type is null)

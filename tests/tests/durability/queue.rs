@@ -114,6 +114,41 @@ async fn a_failed_attempt_is_repeated_and_the_last_one_fails_the_job() {
     stack.refused(stack.request("GET", &format!("/v1/jobs/{job}/result")), 500).await;
 }
 
+/// A column of an index that a claim changed would make it write an entry to every index.
+#[tokio::test]
+async fn a_claim_writes_no_index_entry() {
+    let db = database().await;
+    let jobs = [false, true, false, true].map(new_job);
+    insert(&db, &jobs.each_ref()).await;
+    let n_without_entries = "select pg_stat_get_xact_tuples_hot_updated('jobs'::regclass)";
+    let mut connection = db.servers().connect().await.expect("a connection");
+    let mut transaction = connection.begin().await.expect("a transaction"); // its counts are reported at its end
+    let free = [FreePlaces::any(Queue::Quick, 9)];
+    let claimed = store::claim(&mut *transaction, "a", &free).await.expect("a claim");
+    let n: i64 = sqlx::query_scalar(n_without_entries).fetch_one(&mut *transaction).await.expect("a number");
+    assert_eq!((claimed.len(), n), (4, 4));
+    transaction.rollback().await.expect("it answers");
+}
+
+#[tokio::test]
+async fn running_jobs_are_found_in_every_queue_whoever_waits_for_them() {
+    let db = database().await;
+    let mut claimed = HashSet::new();
+    for queue in Queue::ALL {
+        let jobs = [false, false, true, true].map(new_job);
+        insert(&db, &jobs.each_ref()).await;
+        let ids: Vec<Uuid> = jobs.iter().map(|job| job.id.0).collect();
+        let moved = sqlx::query("update jobs set queue = $1 where id = any($2)").bind(queue.name()).bind(ids);
+        moved.execute(&db).await.expect("a write");
+        let free = FreePlaces { n_asynchronous: 1, ..FreePlaces::any(queue, 3) };
+        let these = store::claim(&db, "a", &[free]).await.expect("a claim");
+        claimed.extend(these.iter().map(|job| job.fence.job));
+    }
+    let running = store::claimed_by(&db, "a").await.expect("a list");
+    assert_eq!(claimed.len(), 3 * Queue::ALL.len());
+    assert_eq!(running.iter().map(|job| job.fence.job).collect::<HashSet<_>>(), claimed);
+}
+
 #[tokio::test]
 async fn a_requeued_job_is_not_claimed_before_its_delay_is_over() {
     let db = database().await;
