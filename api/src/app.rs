@@ -13,6 +13,7 @@ use akhar_platform::{
     database::Database,
     networks::Networks,
     origins::Origins,
+    public_url::PublicUrl,
     reload::LiveConfig,
     shutdown::Shutdown,
 };
@@ -24,7 +25,7 @@ use uuid::Uuid;
 use crate::{
     auth::{caller::Authenticator, key_cache::KeyCache, rates::Rates, turns::Turns},
     budget::Budget,
-    http::answers::Answers,
+    http::{answers::Answers, public_path::PublicPath},
     input::{
         memory::{BodyBudget, BodyMemory},
         multipart::{MAX_AUDIO_BYTES, largest_file},
@@ -68,6 +69,8 @@ pub(crate) struct Shared {
     pub(crate) shutdown: Shutdown,
     /// The origins of web pages that may send requests.
     pub(crate) cors_origins: Origins,
+    /// The URL at which clients reach the API, if it is set.
+    pub(crate) public_url: Option<PublicUrl>,
     /// The proxies that can name the client of a request.
     pub(crate) proxies: Arc<Networks>,
     /// Where webhooks may be sent.
@@ -152,6 +155,7 @@ impl App {
             shutdown: shutdown.clone(),
             proxies,
             cors_origins: config.cors_origins.clone().unwrap_or_default(),
+            public_url: config.public_url.clone(),
             url_rules: Arc::new(UrlRules::new(config.webhook_networks())),
             webhooks_due: Arc::default(),
             tasks,
@@ -165,6 +169,11 @@ impl App {
             Queue::Quick => config.quick_wait_s,
             Queue::Speech => config.speech_wait_s,
         })
+    }
+
+    /// The path below which clients reach the API.
+    pub(crate) fn public_path(&self) -> PublicPath {
+        self.public_url.as_ref().into()
     }
 
     /// What this process needs to be ready.

@@ -12,6 +12,7 @@ use axum::{
 };
 use bytes::Bytes;
 use tower_http::catch_panic::CatchPanicLayer;
+use utoipa::openapi::Server;
 
 use crate::{
     admin,
@@ -40,13 +41,17 @@ with_operations!(handlers);
 
 /// Builds the router.
 pub(crate) fn router(app: App) -> Router {
-    let openapi = openapi();
+    let mut openapi = openapi();
+    if let Some(url) = &app.public_url {
+        openapi.servers = Some(vec![Server::new(url.as_str())]);
+    }
     let document = Bytes::from(openapi_json(&openapi));
     let paths: Arc<[String]> = openapi.paths.paths.into_keys().collect();
     let known = Arc::clone(&paths);
     let of_no_operation = async move |uri: Uri| no_route(uri.path(), &known);
-    let pages = ui::routes(&app, &document);
-    let shared = middleware::Shared::new(&app.shutdown, &app.answers);
+    let public = app.public_path();
+    let pages = ui::routes(&app, &document, &public);
+    let shared = middleware::Shared::new(&app.shutdown, &app.answers, &public);
     let cors = (!app.cors_origins.0.is_empty()).then(|| cors::layer(&app.cors_origins));
     let models = Operation::ALL.into_iter().fold(Router::new(), |router, operation| {
         router.route(&format!("/v1/models/{}", operation.name()), handler(operation))

@@ -14,6 +14,7 @@ pub mod networks;
 pub mod open_files;
 pub mod origins;
 pub mod pace;
+pub mod public_url;
 pub mod reload;
 pub mod shutdown;
 pub mod supervisor;

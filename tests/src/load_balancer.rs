@@ -31,6 +31,17 @@ impl Program {
     /// Starts it with the file of `deploy/`, in which only addresses and paths are others, and without TLS. It answers when this
     /// returns.
     pub async fn start(self, folder: &Path, apis: [&str; 2]) -> LoadBalancer {
+        self.start_with(folder, apis, "", &[]).await
+    }
+
+    /// The same with other replacements in the file. It serves the apis below this path.
+    pub async fn start_with(
+        self,
+        folder: &Path,
+        apis: [&str; 2],
+        path: &str,
+        replacements: &[(&str, &str)],
+    ) -> LoadBalancer {
         let port = free_port();
         let file = folder.join(format!("{self:?}-{}", Uuid::now_v7().simple()));
         let shipped = match self {
@@ -45,6 +56,9 @@ impl Program {
         };
         for (old, new) in ["127.0.0.1:8081", "127.0.0.1:8082"].into_iter().zip(apis) {
             replace(old, new.trim_start_matches("http://"));
+        }
+        for (old, new) in replacements {
+            replace(old, new);
         }
         let mut command = match self {
             Self::Nginx => {
@@ -77,8 +91,10 @@ impl Program {
         };
         fs::write(&file, text).expect("a file");
         command.arg(&file).kill_on_drop(true);
-        let balancer =
-            LoadBalancer { base: format!("http://{listen}"), _process: Process::spawn(shipped, command) };
+        let balancer = LoadBalancer {
+            base: format!("http://{listen}{path}"),
+            _process: Process::spawn(shipped, command),
+        };
         let ready = http::client().get(format!("{}/health/ready", balancer.base));
         until("the load balancer passes requests on", async || {
             let answer = http::try_send(ready.try_clone().expect("no body")).await;

@@ -61,6 +61,11 @@ impl Operator {
         operator
     }
 
+    /// From now on, the operator finds the service at this address.
+    pub fn comes_to(&mut self, base: &str) {
+        base.clone_into(&mut self.base);
+    }
+
     /// From now on, requests come through a proxy that gets them with this scheme.
     pub fn proxied(&mut self, scheme: &str) {
         self.headers.push(("x-forwarded-proto", scheme.to_owned()));

@@ -20,6 +20,7 @@ use tracing::{Instrument as _, Span, field::Empty};
 use super::{
     answers::Answers,
     context::{AKHAR_JOB, RequestInfo, X_REQUEST_ID, traceparent},
+    public_path::PublicPath,
     request_line,
     unread_body::{Discards, UnreadBody},
 };
@@ -32,12 +33,14 @@ pub(crate) struct Shared {
     shutdown: Shutdown,
     discards: Discards,
     answers: Answers,
+    public: PublicPath,
 }
 
 impl Shared {
     /// The state of a process that `shutdown` stops.
-    pub(crate) fn new(shutdown: &Shutdown, answers: &Answers) -> Self {
-        Self { shutdown: shutdown.clone(), discards: Discards::default(), answers: answers.clone() }
+    pub(crate) fn new(shutdown: &Shutdown, answers: &Answers, public: &PublicPath) -> Self {
+        let (shutdown, answers, public) = (shutdown.clone(), answers.clone(), public.clone());
+        Self { shutdown, discards: Discards::default(), answers, public }
     }
 }
 
@@ -52,7 +55,9 @@ pub(crate) async fn handle(State(shared): State<Shared>, mut request: Request, n
     let mut line = LogLine { method: request.method().clone(), info, span: span.clone(), status: None };
     let response = respond(&shared, &line.info, request, next).instrument(span).await;
     line.status = Some(response.status());
-    finish(response, &line.info, shared.shutdown.leaving.is_cancelled())
+    let mut response = finish(response, &line.info, shared.shutdown.leaving.is_cancelled());
+    shared.public.write(response.headers_mut());
+    response
 }
 
 /// The layer inside the routes: notes which of them a request has matched.

@@ -14,6 +14,7 @@ pub(crate) mod idempotency_key;
 pub(crate) mod middleware;
 pub(crate) mod peer;
 pub(crate) mod prefer;
+pub(crate) mod public_path;
 pub(crate) mod rate_limit;
 pub(crate) mod representation;
 pub(crate) mod request_line;

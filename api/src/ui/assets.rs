@@ -171,6 +171,17 @@ mod tests {
     }
 
     #[test]
+    fn scripts_find_the_service_from_their_own_address() {
+        for (_, path, bytes) in FILES.iter().filter(|(media_type, ..)| *media_type == SCRIPT) {
+            let text = std::str::from_utf8(bytes).unwrap();
+            for call in ["fetch(", "EventSource(", "import(", "href: ", "src: "] {
+                let is_absolute = |rest: &str| rest.starts_with(['"', '`']) && rest[1..].starts_with('/');
+                assert!(!text.split(call).skip(1).any(is_absolute), "{path}: {call}");
+            }
+        }
+    }
+
+    #[test]
     fn the_playground_is_small() {
         let n_bytes = |is_counted: fn(&Asset) -> bool| {
             let sizes = ASSETS.iter().filter(|asset| is_counted(asset));

@@ -12,20 +12,28 @@ mod query;
 mod respond;
 pub(crate) mod state;
 
-use axum::{Router, extract::FromRef, routing::get};
+use axum::{Router, extract::FromRef, middleware::map_response, routing::get};
 use state::PageState;
 
+use crate::http::public_path::PublicPath;
+
 /// The routes of all pages, in a server whose state is `app`. `document` is the OpenAPI document.
-pub(crate) fn routes<S>(app: &S, document: &[u8]) -> Router<S>
+pub(crate) fn routes<S>(app: &S, document: &[u8], public: &PublicPath) -> Router<S>
 where
     PageState: FromRef<S>,
     S: Clone + Send + Sync + 'static,
 {
     let state = PageState::from_ref(app);
+    let public = public.clone();
     Router::new()
-        .merge(playground::routes(document).with_state(state.demo_key))
         .merge(ops::routes().with_state(state.ops))
         .merge(problems::routes())
+        .layer(map_response({
+            let public = public.clone();
+            move |response| public.clone().respond(response)
+        }))
+        // These pages are made once, with their links as clients need them.
+        .merge(playground::routes(document, &public).with_state(state.demo_key))
         .route("/language/{code}", get(choice::handle))
         .route(assets::ROUTE, get(assets::handle))
 }

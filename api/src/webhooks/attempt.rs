@@ -152,7 +152,7 @@ impl Attempts {
             return Err(Failure::Never("the job does not exist any more".to_owned()));
         };
         let outcome_delivery = self.app.deliveries.of(&job);
-        let EventBody { bytes, is_whole } = event::body(job, request_id)
+        let EventBody { bytes, is_whole } = event::body(job, request_id, &self.app.public_path())
             .map_err(unwritable)?
             .ok_or_else(|| Failure::Never("the job has not ended".to_owned()))?;
         Ok((bytes, outcome_delivery.filter(|_| is_whole)))

@@ -4,7 +4,7 @@ use akhar_client::{GroupWebhookBody, GroupWebhookEvent, WebhookBody, WebhookEven
 use akhar_jobs::{Job, JobState, store::Group};
 use serde_json::Error;
 
-use crate::{groups::get::body as document_of_group, outcomes::document};
+use crate::{groups::get::body as document_of_group, http::public_path::PublicPath, outcomes::document};
 
 /// A body with more bytes is sent without the job's result. It is the most that the specification recommends.
 const MAX_BYTES: usize = 20_000;
@@ -17,7 +17,7 @@ pub(super) struct EventBody {
 }
 
 /// The body about a job that has ended. `None` if it has not. `request_id` is the request that made the job.
-pub(super) fn body(job: Job, request_id: &str) -> Result<Option<EventBody>, Error> {
+pub(super) fn body(job: Job, request_id: &str, public: &PublicPath) -> Result<Option<EventBody>, Error> {
     let (Some(event), Some(timestamp)) = (event(job.state), job.ended_at) else { return Ok(None) };
     let id = job.id;
     let mut webhook = WebhookBody { event, timestamp, data: document::job_body(job, request_id) };
@@ -27,7 +27,7 @@ pub(super) fn body(job: Job, request_id: &str) -> Result<Option<EventBody>, Erro
     }
     webhook.data.result = None;
     webhook.data.probably_wrong = Vec::new(); // `warnings` names the first ones, and the response at the URL more
-    webhook.data.result_url = Some(document::result_path(id));
+    webhook.data.result_url = Some(public.of(&document::result_path(id)));
     Ok(Some(EventBody { bytes: serde_json::to_vec(&webhook)?, is_whole: false }))
 }
 
@@ -52,6 +52,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use akhar_jobs::{JobId, Operation, Outcome};
+    use akhar_platform::public_url::PublicUrl;
     use chrono::Utc;
     use serde_json::{Value, json};
     use uuid::Uuid;
@@ -59,6 +60,7 @@ mod tests {
     use super::*;
 
     fn document(state: JobState, outcome: Option<Outcome>) -> Option<Value> {
+        let url = PublicUrl::try_from("https://example.org/akhar".to_owned()).unwrap();
         let job = Job {
             id: JobId(Uuid::nil()),
             operation: Operation::SpeechRecognition,
@@ -74,7 +76,7 @@ mod tests {
             group: None,
             labels: BTreeMap::new(),
         };
-        let EventBody { bytes, is_whole } = body(job, "a-request").unwrap()?;
+        let EventBody { bytes, is_whole } = body(job, "a-request", &Some(&url).into()).unwrap()?;
         let document: Value = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(is_whole, document["data"]["result_url"].is_null());
         Some(document)
@@ -113,7 +115,7 @@ mod tests {
     fn a_large_result_is_left_out() {
         let large = document(JobState::Succeeded, Some(transcribed("ੳ".repeat(MAX_BYTES / 3)))).unwrap();
         assert_eq!(large["data"]["result"], Value::Null);
-        assert_eq!(large["data"]["result_url"], format!("/v1/jobs/{}/result", Uuid::nil()));
+        assert_eq!(large["data"]["result_url"], format!("/akhar/v1/jobs/{}/result", Uuid::nil()));
         assert_eq!(large["data"]["warnings"], json!(["warning"]));
         let small = document(JobState::Succeeded, Some(transcribed("ੳ".repeat(MAX_BYTES / 4)))).unwrap();
         assert!(small["data"].get("result_url").is_none() && small["data"]["result"].is_object());

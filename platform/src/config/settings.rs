@@ -6,7 +6,7 @@ use documented::DocumentedFields;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
-use crate::{networks::Networks, origins::Origins};
+use crate::{networks::Networks, origins::Origins, public_url::PublicUrl};
 
 /// The hardware that models run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -115,6 +115,9 @@ pub struct Config {
     /// them is that of the client, whose attempts to sign in at `/ops` are counted. Other connections cannot name a client. As
     /// many connections may come from these networks as from all.
     pub trusted_proxies: Option<Networks>,
+    /// The URL at which clients reach the API, if a proxy serves it below a path that it takes away, such as
+    /// `https://example.org/akhar`. Pages, `Location`, cookies and the OpenAPI document then have this path.
+    pub public_url: Option<PublicUrl>,
     /// Jobs that may wait in one queue. One account may use four of five places, and fewer while other accounts have
     /// waiting jobs. Further requests are answered with 503 `queue-full`, and those of such an account with 429 `account-busy`.
     pub max_waiting: i64,
@@ -191,6 +194,7 @@ impl Default for Config {
             max_fetched_bytes: n(512 * 1024 * 1024),
             max_connections: n(8000),
             trusted_proxies: None,
+            public_url: None,
             max_waiting: 1000,
             max_stored_bytes: 4_000_000_000,
             quick_wait_s: 30,

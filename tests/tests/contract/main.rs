@@ -28,6 +28,7 @@ mod ops_pages;
 mod otlp;
 mod playground;
 mod protocol;
+mod public_url;
 mod quotas;
 mod reload;
 mod retention;

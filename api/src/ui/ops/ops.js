@@ -42,7 +42,7 @@ function apply({ layout, values }) {
 }
 
 if (status) {
-  const events = new EventSource("/ops/events");
+  const events = new EventSource(new URL("../../ops/events", import.meta.url));
   events.addEventListener("overview", (event) => apply(JSON.parse(event.data)));
   events.addEventListener("error", () => show(false));
 }

@@ -18,6 +18,7 @@ pub use demo_key::DemoKey;
 use page::Pages;
 
 use super::{language::Language, respond};
+use crate::http::public_path::PublicPath;
 
 /// What the page may load: files of this server, and what its scripts have made. No script and no style is part of the page.
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' blob: data:; \
@@ -30,9 +31,9 @@ const PERMISSIONS: &str = "microphone=(self), camera=(), geolocation=()";
 const MAX_BODY_BYTES: usize = 1024;
 
 /// The routes of the playground. `document` is the OpenAPI document, from which the page takes the limits of fields.
-pub(super) fn routes(document: &[u8]) -> Router<DemoKey> {
-    let playground = Pages::playground(document);
-    let reference = Pages::reference();
+pub(super) fn routes(document: &[u8], public: &PublicPath) -> Router<DemoKey> {
+    let playground = Pages::playground(document, public);
+    let reference = Pages::reference(public);
     Router::new()
         .route("/", get(async move |headers: HeaderMap| respond_with(&playground, &headers)))
         .route("/docs", get(async move |headers: HeaderMap| respond_with(&reference, &headers)))

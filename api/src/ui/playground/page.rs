@@ -4,10 +4,13 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use serde_json::{Value, json};
 
-use crate::ui::{
-    assets::{self, Packed},
-    head,
-    language::Language,
+use crate::{
+    http::public_path::PublicPath,
+    ui::{
+        assets::{self, Packed},
+        head,
+        language::Language,
+    },
 };
 
 const PLAYGROUND: &str = include_str!("page.html");
@@ -32,13 +35,13 @@ pub(super) struct Pages(std::sync::Arc<Vec<(Language, Packed)>>);
 
 impl Pages {
     /// The playground. It has the limits of numbers from the OpenAPI document.
-    pub(super) fn playground(document: &[u8]) -> Self {
-        Self::of_template(PLAYGROUND, "/", &limits(document))
+    pub(super) fn playground(document: &[u8], public: &PublicPath) -> Self {
+        Self::of_template(PLAYGROUND, "/", &limits(document), public)
     }
 
     /// The page that shows the OpenAPI document.
-    pub(super) fn reference() -> Self {
-        Self::of_template(REFERENCE, "/docs", &json!({}))
+    pub(super) fn reference(public: &PublicPath) -> Self {
+        Self::of_template(REFERENCE, "/docs", &json!({}), public)
     }
 
     /// The page in a language.
@@ -47,8 +50,11 @@ impl Pages {
         found.map_or(&EMPTY, |(_, page)| page)
     }
 
-    fn of_template(template: &str, path: &str, limits: &Value) -> Self {
-        let page = |language| (language, Packed::new(render(template, path, language, limits).into()));
+    fn of_template(template: &str, path: &str, limits: &Value, public: &PublicPath) -> Self {
+        let page = |language| {
+            let html = public.page(render(template, path, language, limits));
+            (language, Packed::new(html.into()))
+        };
         Self(Language::ALL.map(page).into_iter().collect::<Vec<_>>().into())
     }
 }

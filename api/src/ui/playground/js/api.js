@@ -1,5 +1,5 @@
 // Sends requests to the service with the key, and turns every failure into a problem that can be shown.
-import { t } from "./data.js";
+import { base, t } from "./data.js";
 import { key, refused } from "./key.js";
 
 /**
@@ -39,7 +39,7 @@ function send(call, secret, signal) {
     for (const [name, value] of parts(call)) form.append(name, value);
     init.body = form;
   }
-  return fetch(call.path, init);
+  return fetch(base + call.path, init);
 }
 
 /**

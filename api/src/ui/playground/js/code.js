@@ -1,6 +1,6 @@
 // Shows a request as curl, Python and JavaScript: the same request as the page sent, with the key in a variable.
 import { parts } from "./api.js";
-import { t } from "./data.js";
+import { base as here, t } from "./data.js";
 import { copy, icon, make, save } from "./dom.js";
 
 /** @typedef {import("./api.js").Call} Call */
@@ -60,7 +60,7 @@ function asPython(call, base) {
   lines.push("answer.raise_for_status()");
   if (!isFollowed(call)) return [...lines, "print(answer.json())"].join("\n");
   lines.push(
-    'events = requests.get(base + answer.headers["Location"] + "/events",',
+    'events = requests.get(f"{base}/v1/jobs/{answer.json()[\'id\']}/events",',
     '    headers={"Authorization": f"Bearer {os.environ[\'KEY\']}"}, stream=True, timeout=60)',
     "for line in events.iter_lines():",
     "    print(line.decode())",
@@ -130,7 +130,7 @@ export function codePlace(place) {
     const chosen = sessionStorage.getItem(CHOSEN) ?? "curl";
     const found = LANGUAGES.find(([name]) => name === chosen) ?? LANGUAGES[0];
     tabs.forEach((tab) => tab.setAttribute("aria-pressed", String(tab.textContent === found[0])));
-    pre.textContent = found[1](call, location.origin);
+    pre.textContent = found[1](call, here);
     saved.hidden = file === undefined;
     if (file && saved.lastChild) saved.lastChild.textContent = t("code.file", { name: file.name });
     if (place.childElementCount === 0) place.append(make("section", { class: "code" }, head, pre));

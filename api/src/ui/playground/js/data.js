@@ -4,6 +4,9 @@
 /** @type {{code: string, texts: Record<string, string>, limits: Record<string, Limits>}} */
 const data = JSON.parse(document.querySelector("#data")?.textContent ?? "{}");
 
+/** What comes before the paths of the service, which may be served below another path, as this file is. */
+export const base = new URL("../..", import.meta.url).href.slice(0, -1);
+
 /** The language of the page. */
 export const language = data.code;
 

@@ -1,6 +1,6 @@
 // The API's documentation: shows the OpenAPI document that the service answers with.
 import "./key.js";
-import { language, t } from "./data.js";
+import { base, language, t } from "./data.js";
 import { byId, make } from "./dom.js";
 import { example } from "./example.js";
 import { constraints, resolve } from "./schema.js";
@@ -82,7 +82,7 @@ function show(document) {
 
 const link = byId("docs-link");
 link.setAttribute("aria-current", "page");
-show(await (await fetch("/openapi.json")).json());
+show(await (await fetch(`${base}/openapi.json`)).json());
 // The browser looked for the place that the address names before there was one.
 const named = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
 named?.scrollIntoView();

@@ -1,5 +1,5 @@
 // The API key: asked once, kept in the tab, or handed over by the link that `akhar serve` prints.
-import { t } from "./data.js";
+import { base, t } from "./data.js";
 import { byId } from "./dom.js";
 
 const STORED = "akhar-key";
@@ -73,7 +73,7 @@ function say(text) {
 async function works(key) {
   if (!/^[\x21-\x7e]+$/.test(key)) return false; // not a header
   try {
-    const response = await fetch("/v1/jobs?limit=1", { headers: { authorization: `Bearer ${key}` } });
+    const response = await fetch(`${base}/v1/jobs?limit=1`, { headers: { authorization: `Bearer ${key}` } });
     return response.status !== 401;
   } catch {
     return true;
@@ -105,7 +105,7 @@ async function handOver() {
   if (token === undefined) return;
   history.replaceState(null, "", location.pathname);
   try {
-    const response = await fetch("/playground/key", {
+    const response = await fetch(`${base}/playground/key`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ token }),

@@ -1,6 +1,6 @@
 // Shows why a request failed: what was wrong, in which field, and what to do.
 import { Problem } from "./api.js";
-import { own, t } from "./data.js";
+import { base, own, t } from "./data.js";
 import { icon, make } from "./dom.js";
 import { NoKey } from "./key.js";
 
@@ -28,7 +28,7 @@ export function showProblem(place, error) {
   }
   if (retryAfter) box.append(make("p", {}, t("problem.retry", { s: retryAfter })));
   if (type?.startsWith("/problems/")) {
-    const link = make("a", { href: type, target: "_blank", rel: "noopener" }, t("problem.more"));
+    const link = make("a", { href: base + type, target: "_blank", rel: "noopener" }, t("problem.more"));
     box.append(make("small", {}, link, id ? ` · ${t("problem.request", { id })}` : ""));
   }
   place.replaceChildren(box);
