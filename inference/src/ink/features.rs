@@ -7,7 +7,7 @@ use super::{
     paper,
     plane::{Area, MAX_SIDE, Plane},
     shrink,
-    surroundings::{Outline, Paper},
+    surroundings::{Line, Outline, Paper},
     view::PixelView,
 };
 
@@ -34,16 +34,57 @@ pub fn features(image: PixelView<'_>) -> Result<Vec<f32>, NoInk> {
 
 /// Papers that are tried at most.
 const MAX_TRIES: usize = 6;
+/// The fewest pixels of a paper's side.
+const MIN_PAPER: usize = 12;
+/// The least length of the ink on a small paper, as a share of the paper's. Less is a part of a character that encloses the rest.
+const MIN_INK: f32 = 0.4;
+/// How near to the picture's edge ink may come on a paper that has lines or a dark band at two neighbouring sides alone, as a
+/// share of the picture's side. Nearer, these are the headline and the bar of a character that was cut out closely.
+const CLOSE: f32 = 0.08;
 
-/// The paper, if the picture shows more than it, and the ink on it.
+/// The paper, if the picture shows more than it, and the ink on it. If ink touches a side of a paper, such as one that is a
+/// headline, no other paper with this side is tried.
 fn on_paper(image: PixelView<'_>, whole: Area, outline: &Outline) -> Option<(Paper, Found)> {
-    outline.papers().into_iter().take(MAX_TRIES).find_map(|paper| {
+    let mut touched: Vec<[Option<Line>; 4]> = Vec::new();
+    let is_same = |lines: &[Option<Line>; 4], sides: [Line; 4]| {
+        lines.iter().zip(sides).any(|(line, side)| *line == Some(side))
+    };
+    let mut n_tries = 0;
+    for paper in outline.papers() {
         let part = paper.bounds(whole);
-        let found = find_ink(grey(image, part, Some(&paper)), part).ok()?;
-        let area = found.ink.area;
-        let is_free = area.left > 0 && area.top > 0 && area.right < found.width && area.bottom < found.height;
-        is_free.then_some((paper, found))
-    })
+        let is_tried = touched.iter().any(|lines| is_same(lines, paper.sides()));
+        if is_tried || part.width().min(part.height()) < MIN_PAPER {
+            continue;
+        }
+        n_tries += 1;
+        if n_tries > MAX_TRIES {
+            break;
+        }
+        let Ok(found) = find_ink(grey(image, part, Some(&paper)), part) else { continue };
+        let Area { left, top, right, bottom } = found.ink.area;
+        let margins = [left, found.width - right, top, found.height - bottom];
+        if margins.contains(&0) {
+            let sides = paper.sides();
+            touched.push(std::array::from_fn(|nth| (margins[nth] == 0).then_some(sides[nth])));
+        } else if is_plausible(&paper, &found, margins) {
+            return Some((paper, found));
+        }
+    }
+    None
+}
+
+/// Whether what encloses the ink is more likely something around the character than a part of it. `margins`: how far the ink is
+/// from the paper's left, right, top and bottom sides, in pixels of `found`.
+fn is_plausible(paper: &Paper, found: &Found, margins: [usize; 4]) -> bool {
+    let longest = found.width.max(found.height) as f32;
+    if paper.is_small() && (found.ink.area.longest() as f32) < MIN_INK * longest {
+        return false;
+    }
+    let [left, right, top, bottom] = paper.is_at_edge();
+    let is_corner = left != right && top != bottom;
+    let near = margins.iter().zip(paper.is_at_edge()).filter(|(_, is_at_edge)| *is_at_edge);
+    let near = near.map(|(margin, _)| *margin as f32).fold(longest, f32::min);
+    !(is_corner && near < CLOSE * longest)
 }
 
 /// The features of the ink that was found, from a larger picture of it if it is small.

@@ -24,15 +24,7 @@ const MIN_CONTRAST_TO_NOISE: f32 = 4.0;
 /// Coverage rises from 0 to 1 between these shares of the ink's contrast.
 const SOFT: (f32, f32) = (0.28, 0.62);
 /// A component with fewer pixels than this share of the largest one is a speck.
-const SPECK: f32 = 0.008;
-/// A component at the image's edge counts as shadow if its mean coverage is this much lower than another's.
-const WEAKER: f32 = 0.07;
-/// A line below the character: its least length as a share of the picture's width, its greatest thickness as a share of the
-/// picture's longest side, its greatest slope, and its least length as a share of the character's width.
-const UNDERLINE: (f32, f32, f32, f32) = (0.3, 0.05, 0.06, 0.6);
-/// A line from edge to edge that is thinner than this share of the image is a ruled line of the paper.
-const RULE: f32 = 0.035;
-
+pub(super) const SPECK: f32 = 0.008;
 /// The ink of a picture.
 pub(super) struct Ink {
     /// Its bounding box in the reduced picture.
@@ -115,32 +107,32 @@ fn runs(mut bits: u128) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// Connected components (with eight neighbours) of the pixels whose coverage is at least one half.
-struct Components {
+pub(super) struct Components {
     /// The runs of such pixels within the rows, from top to bottom.
-    runs: Vec<Run>,
+    pub(super) runs: Vec<Run>,
     /// For each row, the index of its first run. One more entry marks the end.
-    rows: Vec<usize>,
-    list: Vec<Component>,
+    pub(super) rows: Vec<usize>,
+    pub(super) list: Vec<Component>,
 }
 
 /// Adjacent pixels in one row.
-struct Run {
-    start: usize,
-    end: usize,
+pub(super) struct Run {
+    pub(super) start: usize,
+    pub(super) end: usize,
     /// The index of the component that the run is part of.
-    component: usize,
+    pub(super) component: usize,
 }
 
-struct Component {
-    n_pixels: usize,
+pub(super) struct Component {
+    pub(super) n_pixels: usize,
     /// The sum of the pixels' coverage.
     coverage: f32,
-    area: Area,
+    pub(super) area: Area,
 }
 
 impl Component {
     /// Mean coverage, 0.5 ..= 1.0.
-    fn mean(&self) -> f32 {
+    pub(super) fn mean(&self) -> f32 {
         self.coverage / self.n_pixels as f32
     }
 
@@ -153,7 +145,7 @@ impl Component {
 
 impl Run {
     /// One bit for each pixel of the row, which is set in the run.
-    fn bits(&self) -> u128 {
+    pub(super) fn bits(&self) -> u128 {
         (u128::MAX >> (MAX_SIDE - (self.end - self.start))) << self.start
     }
 }
@@ -224,11 +216,7 @@ impl Components {
 
     /// For each component, whether it can be part of a character.
     fn kept(&self, plane: &Plane) -> Vec<bool> {
-        let paper: Vec<bool> = self
-            .list
-            .iter()
-            .map(|c| is_rule(c, plane) || self.is_shadow(c, plane) || self.is_underline(c, plane))
-            .collect();
+        let paper = self.of_paper(plane);
         let largest = self
             .list
             .iter()
@@ -240,76 +228,6 @@ impl Components {
         let speck = SPECK * largest as f32;
         let is_large = |c: &Component| c.n_pixels as f32 >= speck;
         self.list.iter().zip(&paper).map(|(c, paper)| !paper && is_large(c)).collect()
-    }
-
-    /// Whether a component is the rest of a shadow that the paper field missed: it is at the image's edge and
-    /// weaker than another component of some size.
-    fn is_shadow(&self, component: &Component, plane: &Plane) -> bool {
-        let Area { left, top, right, bottom } = component.area;
-        let at_edge = left == 0 || top == 0 || right == plane.width || bottom == plane.height();
-        let stronger = |other: &Component| {
-            other.n_pixels * 4 >= component.n_pixels && other.mean() > component.mean() + WEAKER
-        };
-        at_edge && self.list.iter().any(stronger)
-    }
-
-    /// Whether a component is more likely something around the character than a character: it is at the picture's edge, or
-    /// it is large, and solid or a box.
-    fn may_be_surroundings(&self, plane: &Plane) -> bool {
-        let speck = SPECK * self.list.iter().map(|c| c.n_pixels).max().unwrap_or(0) as f32;
-        self.list.iter().enumerate().any(|(nth, component)| {
-            let Component { n_pixels, area, .. } = component;
-            let Area { left, top, right, bottom } = *area;
-            let is_at_edge = left == 0 || top == 0 || right == plane.width || bottom == plane.height();
-            let is_large = area.width() * 2 > plane.width && area.height() * 2 > plane.height();
-            is_at_edge && *n_pixels as f32 >= speck && !is_rule(component, plane)
-                || is_large && (n_pixels * 2 > area.width() * area.height() || self.is_box(nth))
-        })
-    }
-
-    /// Whether a component has pixels near most of each side of its bounding box, but one side at most.
-    fn is_box(&self, nth: usize) -> bool {
-        let area = self.list[nth].area;
-        let (band_x, band_y) = (area.width() / 8, area.height() / 8);
-        let (mut above, mut below) = (0, 0);
-        let (mut n_left, mut n_right) = (0, 0);
-        for y in area.top..area.bottom {
-            let runs = self.runs[self.rows[y]..self.rows[y + 1]].iter().filter(|run| run.component == nth);
-            let bits = runs.fold(0, |bits, run| bits | run.bits());
-            above |= if y <= area.top + band_y { bits } else { 0 };
-            below |= if y + band_y + 1 >= area.bottom { bits } else { 0 };
-            n_left += usize::from(bits.trailing_zeros() as usize <= area.left + band_x);
-            n_right += usize::from((MAX_SIDE - bits.leading_zeros() as usize) + band_x >= area.right);
-        }
-        let is_most = |n: usize, of: usize| usize::from(n * 4 >= of * 3);
-        let (width, height) = (area.width(), area.height());
-        let n_sides = is_most(above.count_ones() as usize, width)
-            + is_most(below.count_ones() as usize, width)
-            + is_most(n_left, height)
-            + is_most(n_right, height);
-        n_sides >= 3
-    }
-
-    /// Whether a component is a line to write on: thin, straight, nearly level, and below all others of some size, of
-    /// which one is much taller.
-    fn is_underline(&self, component: &Component, plane: &Plane) -> bool {
-        let area = component.area;
-        let (width, height) = (area.width() as f32, area.height() as f32);
-        let thickness = component.n_pixels as f32 / width;
-        let longest = plane.width.max(plane.height()) as f32;
-        if width < UNDERLINE.0 * plane.width as f32
-            || thickness > UNDERLINE.1 * longest
-            || height > 1.5 * thickness + UNDERLINE.2 * width
-        {
-            return false;
-        }
-        let others = self.list.iter().filter(|c| c.area != area && c.n_pixels * 8 > component.n_pixels);
-        let others = others.map(|c| c.area).reduce(Area::union);
-        others.is_some_and(|others| {
-            others.bottom <= area.top + 1
-                && others.height() as f32 > 3.0 * height
-                && width > UNDERLINE.3 * others.width() as f32
-        })
     }
 
     /// The bounding box of the kept components.
@@ -352,16 +270,4 @@ fn first(labels: &[usize], mut label: usize) -> usize {
         label = labels[label];
     }
     label
-}
-
-/// Whether a component is a ruled line: thin, straight, and from one edge of the image to the opposite one.
-fn is_rule(component: &Component, plane: &Plane) -> bool {
-    let area = component.area;
-    let (width, height) = (plane.width as f32, plane.height() as f32);
-    let n_pixels = component.n_pixels as f32;
-    let thin = RULE * width.max(height);
-    let across = area.left == 0 && area.right == plane.width && plane.width > 16;
-    let down = area.top == 0 && area.bottom == plane.height() && plane.height() > 16;
-    (across && n_pixels / width <= thin && (area.height() as f32) < 0.15 * height)
-        || (down && n_pixels / height <= thin && (area.width() as f32) < 0.15 * width)
 }

@@ -9,8 +9,8 @@
 //!    most.
 //! 3. `paper` estimates the brightness of the paper (lighting and shadows) by grey closing, decides whether
 //!    the ink is darker or lighter than the paper, and computes the contrast.
-//! 4. `mark` applies a soft threshold relative to the ink's own contrast, and removes specks, ruled
-//!    lines and a line below the character.
+//! 4. `mark` applies a soft threshold relative to the ink's own contrast, and removes specks and, by `around`, ruled
+//!    lines, a line below the character and the rest of a frame.
 //! 5. `frame` centres the ink's bounding box, keeps its aspect ratio, and makes stroke widths more uniform.
 //!
 //! The loops go over arrays and over lines of a fixed length, without indices that would have to be checked. So
@@ -29,6 +29,7 @@
     reason = "pixel positions are small, and every cast back to an index is clamped"
 )]
 
+mod around;
 mod colour;
 mod features;
 mod frame;

@@ -42,7 +42,7 @@ const INSET: f32 = 2.0;
 
 /// A line across the picture, in one of two orientations: upright, or level with x and y exchanged.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Line {
+pub(super) struct Line {
     /// x in the picture's middle row.
     at: f32,
     /// How much x grows with y.
@@ -68,6 +68,23 @@ pub(super) struct Paper {
 }
 
 impl Paper {
+    /// Its left, right, top and bottom sides.
+    pub(super) fn sides(&self) -> [Line; 4] {
+        [self.left, self.right, self.top, self.bottom]
+    }
+
+    /// Which of them are edges of the picture.
+    pub(super) fn is_at_edge(&self) -> [bool; 4] {
+        let edges = [0.0, self.width, 0.0, self.height];
+        std::array::from_fn(|nth| self.sides()[nth] == Line { at: edges[nth], slope: 0.0 })
+    }
+
+    /// Whether it is smaller than paper usually is.
+    pub(super) fn is_small(&self) -> bool {
+        self.right.at - self.left.at < USUAL_PAPER * self.width - 2.0 * INSET
+            || self.bottom.at - self.top.at < USUAL_PAPER * self.height - 2.0 * INSET
+    }
+
     /// Its bounding box in a picture of this size.
     pub(super) fn bounds(&self, whole: Area) -> Area {
         let (half_width, half_height) = (self.width / 2.0, self.height / 2.0);
@@ -245,16 +262,18 @@ impl Edges {
                 let long = counts.iter().zip(0_u8..).filter(|(count, _)| **count >= least);
                 found.extend(long.map(|(&count, x)| (count, Line { at: f32::from(x) + 0.5, slope })));
             }
-            found.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.slope.abs().total_cmp(&b.1.slope.abs())));
             let mut lines: Vec<Line> = Vec::new();
-            for (_, line) in found {
-                let is_near = |other: &Line| {
+            while lines.len() < MAX_LINES / 2 {
+                let longest = found.iter().copied().reduce(|best, other| {
+                    let rank = |(n, line): (u8, Line)| (n, -line.slope.abs());
+                    if rank(other) > rank(best) { other } else { best }
+                });
+                let Some((_, line)) = longest else { break };
+                found.retain(|(_, other)| {
                     let distance = |y: f32| (line.x(y) - other.x(y)).abs();
-                    distance(-middle).min(distance(middle)).min(distance(0.0)) < 2.0
-                };
-                if lines.len() < MAX_LINES / 2 && !lines.iter().any(is_near) {
-                    lines.push(line);
-                }
+                    distance(-middle).min(distance(middle)).min(distance(0.0)) >= 2.0
+                });
+                lines.push(line);
             }
             sides.extend(lines.into_iter().map(|line| self.side(rows, line)));
         }
@@ -284,37 +303,52 @@ impl Edges {
     }
 }
 
+/// One of the sides, or an edge of the picture.
+type End = (Option<usize>, Line);
+
+/// Two ends, opposite each other.
+struct Pair {
+    ends: [End; 2],
+    /// A bit for each side that is one of the ends.
+    own: u16,
+    /// A bit for each side of the other orientation that goes from one end to the other.
+    between: u16,
+}
+
+/// The pairs of such sides and the picture's edges that are far enough apart. `across`: the sides of the other orientation;
+/// `end` and `across_end`: the picture's size in the direction of either.
+fn pairs(sides: &[Side], across: &[Side], end: f32, across_end: f32) -> Vec<Pair> {
+    let edge = |at: f32| (None, Line { at, slope: 0.0 });
+    let sides = sides.iter().enumerate().map(|(nth, side)| (Some(nth), side.line));
+    let all: Vec<End> = std::iter::once(edge(0.0)).chain(sides).chain([edge(end)]).collect();
+    let bit = |(nth, _): End| nth.map_or(0, |nth| 1 << nth);
+    let mut pairs = Vec::new();
+    for (nth, &first) in all.iter().enumerate() {
+        let far = all[nth + 1..].iter().filter(|second| second.1.at - first.1.at >= MIN_PAPER * end);
+        pairs.extend(far.map(|&second| {
+            let goes_between = |side: &Side| {
+                let [start, end] = [first, second].map(|(_, line)| line.x(side.line.at - across_end / 2.0));
+                side.share(start, end) >= CLOSED
+            };
+            let between = across.iter().enumerate().filter(|(_, side)| goes_between(side));
+            let between = between.fold(0, |bits, (nth, _)| bits | 1 << nth);
+            Pair { ends: [first, second], own: bit(first) | bit(second), between }
+        }));
+    }
+    pairs
+}
+
 /// The closed quadrilaterals of such sides and the picture's edges.
 fn quadrilaterals(upright: &[Side], level: &[Side], width: f32, height: f32) -> Vec<Paper> {
-    let edge = |at: f32| Line { at, slope: 0.0 };
-    let pairs = |sides: &[Side], end: f32| {
-        let all: Vec<(Option<usize>, Line)> = std::iter::once((None, edge(0.0)))
-            .chain(sides.iter().enumerate().map(|(nth, side)| (Some(nth), side.line)))
-            .chain([(None, edge(end))])
-            .collect();
-        let mut pairs = Vec::new();
-        for (nth, first) in all.iter().enumerate() {
-            let far = all[nth + 1..].iter().filter(|second| second.1.at - first.1.at >= MIN_PAPER * end);
-            pairs.extend(far.map(|second| (*first, *second)));
-        }
-        pairs
-    };
-    let level_pairs = pairs(level, height);
+    let level_pairs = pairs(level, upright, height, width);
     let mut found = Vec::new();
-    for (left, right) in pairs(upright, width) {
-        for &(top, bottom) in &level_pairs {
-            let is_closed = |sides: &[Side], side: (Option<usize>, Line), ends: [Line; 2], middle: f32| {
-                side.0.is_none_or(|nth| {
-                    let [start, end] = ends.map(|end| end.x(side.1.at - middle));
-                    sides[nth].share(start, end) >= CLOSED
-                })
-            };
-            let closed = |side| is_closed(upright, side, [top.1, bottom.1], width / 2.0);
-            let closed_level = |side| is_closed(level, side, [left.1, right.1], height / 2.0);
-            let is_whole = [left, right, top, bottom].iter().all(|side| side.0.is_none());
-            if is_whole || !(closed(left) && closed(right) && closed_level(top) && closed_level(bottom)) {
+    for Pair { ends: [left, right], own, between } in pairs(upright, level, width, height) {
+        for level_pair in &level_pairs {
+            let is_closed = own & !level_pair.between == 0 && level_pair.own & !between == 0;
+            if own | level_pair.own == 0 || !is_closed {
                 continue;
             }
+            let [top, bottom] = level_pair.ends;
             let area = (right.1.at - left.1.at) * (bottom.1.at - top.1.at);
             let inset = |side: (Option<usize>, Line), by: f32| {
                 if side.0.is_some() { Line { at: side.1.at + by, ..side.1 } } else { side.1 }

@@ -149,12 +149,17 @@ fn difference_with(paper: u8, change: Change<'_>) -> f32 {
 #[test]
 fn what_is_around_the_paper_is_not_ink() {
     let far = |x: usize, y: usize| x.abs_diff(120).max(y.abs_diff(120));
-    let surroundings: [(&str, Change<'_>); 7] = [
+    let surroundings: [(&str, Change<'_>); 8] = [
         ("a box at the edge", &|x, y| (far(x, y) > 115).then_some(20)),
         ("a box", &|x, y| (100..104).contains(&far(x, y)).then_some(20)),
         ("a turned box", &|x, y| {
             let (u, v) = (x as f32 - 120.0 + 0.05 * y as f32 - 6.0, y as f32 - 120.0 - 0.05 * x as f32 + 6.0);
             (96.0..100.0).contains(&u.abs().max(v.abs())).then_some(20)
+        }),
+        ("a turned box at the edge", &|x, y| {
+            let (u, v) =
+                (x as f32 - 120.0 + 0.03 * (y as f32 - 120.0), y as f32 - 120.0 - 0.03 * (x as f32 - 120.0));
+            (121.0..125.0).contains(&u.abs().max(v.abs())).then_some(20)
         }),
         ("a cell of a table", &|x, y| [22, 23, 216, 217].iter().any(|at| *at == x || *at == y).then_some(20)),
         ("a dark table", &|x, y| (far(x, y) > 90).then_some(40)),
@@ -171,18 +176,18 @@ fn what_is_around_the_paper_is_not_ink() {
 
 #[test]
 fn the_straight_strokes_of_a_character_are_ink() {
-    // A headline, a bar that does not touch it, and a ring that touches the bar; cut close, and with room around.
-    let letter = |x: usize, y: usize| {
-        let ring = ((x as f32 - 61.0).powi(2) + (y as f32 - 60.0).powi(2)).sqrt();
+    // A headline, a bar that does not touch it, and a ring that touches the bar or not; cut close, and with room around.
+    let letter = |ring_at: f32, x: usize, y: usize| {
+        let ring = ((x as f32 - ring_at).powi(2) + (y as f32 - 60.0).powi(2)).sqrt();
         y < 9 || (x >= 91 && y >= 14) || (22.0..31.0).contains(&ring)
     };
-    for room in [0, 1, 20, 60] {
+    for (room, ring_at) in [0, 1, 20, 60].into_iter().flat_map(|room| [(room, 61.0), (room, 35.0)]) {
         let side = 100 + 2 * room;
         let pixels: Vec<u8> = (0..side * side)
             .map(|at| (at % side, at / side))
             .flat_map(|(x, y)| {
                 let is_inside = (room..room + 100).contains(&x) && (room..room + 100).contains(&y);
-                [if is_inside && letter(x - room, y - room) { 20 } else { 250 }; 3]
+                [if is_inside && letter(ring_at, x - room, y - room) { 20 } else { 250 }; 3]
             })
             .collect();
         let values = read(side, &pixels);
