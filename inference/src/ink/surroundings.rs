@@ -32,7 +32,7 @@ const MIN_PAPER: f32 = 0.3;
 const USUAL_PAPER: f32 = 0.55;
 /// The lowest contrast of a quadrilateral's weakest side, as a share of that of the best one. The lines of ruled paper are
 /// weaker than the edge of the paper.
-const WEAKEST: f32 = 0.5;
+const WEAKEST: f32 = 0.35;
 /// Lines of one orientation at most.
 const MAX_LINES: usize = 12;
 /// The longest side of a picture in which lines are sought, pixels.
