@@ -56,7 +56,21 @@ pub fn media_type(bytes: &[u8]) -> Option<MediaType> {
     image(bytes)
         .or_else(|| MediaType::of_container(recording))
         .or_else(|| audio(recording).filter(|found| *found == MediaType::Wav))
+        .or_else(|| begins_with_adts(recording).then_some(MediaType::Aac))
         .or_else(|| audio(bytes))
+}
+
+/// Whether a frame of AAC with a header begins here, and another one behind it.
+fn begins_with_adts(bytes: &[u8]) -> bool {
+    adts_frame(bytes).and_then(|n| adts_frame(bytes.get(n..)?)).is_some()
+}
+
+/// The length of the frame of AAC whose header begins here (ISO/IEC 14496-3, 1.A.2). `None` if none does.
+pub fn adts_frame(head: &[u8]) -> Option<usize> {
+    let &[sync, kind, rate, high, middle, low, _] = head.first_chunk()?;
+    let is_header = sync == 0xff && kind & 0xf6 == 0xf0 && (rate >> 2) & 0xf < 13;
+    let n = usize::from(high & 3) << 11 | usize::from(middle) << 3 | usize::from(low >> 5);
+    (is_header && n > 7).then_some(n)
 }
 
 /// What follows the tags at the beginning (id3.org, ID3 tag version 2.4.0, 3.1): each says in 7 bits of four bytes how long it is.
@@ -138,6 +152,11 @@ mod tests {
             (b"ID3\x04\0\x10\0\0\0\0..........ID3\x03\0\0\0\0\0\x01.OggS\0", MediaType::Ogg),
             (b"ID3\x03\0\0\0\0\0\0RIFF\x24\0\0\0WAVEfmt ", MediaType::Wav),
             (b"ID3\x03\0\0\0\0\0\0\xff\xf1\x60\x40", MediaType::Mp3),
+            (b"\xff\xf1\x60\x40\x01\x1f\xfc.\xff\xf1\x60\x40\x01\x1f\xfc.", MediaType::Aac),
+            (
+                b"ID3\x03\0\0\0\0\0\0\xff\xf1\x60\x40\x01\x1f\xfc.\xff\xf1\x60\x40\x01\x1f\xfc.",
+                MediaType::Aac,
+            ),
             (b"ID3\x03\0\0\0\0\x7f\x7f\0\0\0\x20ftypM4A ", MediaType::Mp3),
         ] {
             assert_eq!(super::media_type(bytes), Some(media_type));

@@ -39,12 +39,24 @@ pub enum MediaType {
     /// WebM or Matroska, with Opus or Vorbis in it.
     #[serde(rename = "audio/webm")]
     WebM,
+    /// AAC without a container: frames with a header each (ADTS), as some phones record.
+    #[serde(rename = "audio/aac")]
+    Aac,
 }
 
 impl MediaType {
     /// Every type.
-    pub const ALL: [Self; 8] =
-        [Self::Png, Self::Jpeg, Self::Mp3, Self::Wav, Self::Flac, Self::Ogg, Self::Mp4, Self::WebM];
+    pub const ALL: [Self; 9] = [
+        Self::Png,
+        Self::Jpeg,
+        Self::Mp3,
+        Self::Wav,
+        Self::Flac,
+        Self::Ogg,
+        Self::Mp4,
+        Self::WebM,
+        Self::Aac,
+    ];
 
     /// The IANA name.
     pub const fn name(self) -> &'static str {
@@ -57,6 +69,7 @@ impl MediaType {
             Self::Ogg => "audio/ogg",
             Self::Mp4 => "audio/mp4",
             Self::WebM => "audio/webm",
+            Self::Aac => "audio/aac",
         }
     }
 
@@ -65,7 +78,8 @@ impl MediaType {
     /// The types of recordings that every operation on recordings takes.
     pub const MP3_AND_WAV: &[Self] = &[Self::Mp3, Self::Wav];
     /// The types of recordings that can be decoded.
-    pub const RECORDINGS: &[Self] = &[Self::Mp3, Self::Wav, Self::Flac, Self::Ogg, Self::Mp4, Self::WebM];
+    pub const RECORDINGS: &[Self] =
+        &[Self::Mp3, Self::Wav, Self::Flac, Self::Ogg, Self::Mp4, Self::WebM, Self::Aac];
 
     /// The format as people know it, with the codecs that it may have.
     pub const fn format(self) -> &'static str {
@@ -78,6 +92,7 @@ impl MediaType {
             Self::Ogg => "Ogg (Opus, Vorbis, FLAC)",
             Self::Mp4 => "MPEG-4 (AAC)",
             Self::WebM => "WebM (Opus, Vorbis)",
+            Self::Aac => "AAC",
         }
     }
 

@@ -340,12 +340,12 @@ mod tests {
             refused(&mp3_or_wav, b"fLaC\0\0\0\"\x10\0").unwrap_err(),
             r#"file begins with "fLaC\x00\x00\x00\"\x10\x00", expected MP3 or WAV: another route takes more"#
         );
-        let all = "MP3, WAV, FLAC, Ogg (Opus, Vorbis, FLAC), MPEG-4 (AAC) or WebM (Opus, Vorbis)";
+        let all = "MP3, WAV, FLAC, Ogg (Opus, Vorbis, FLAC), MPEG-4 (AAC), WebM (Opus, Vorbis) or AAC";
         let page = refused(&any, b"<!DOCTYPE html><title>Not found").unwrap_err();
         assert_eq!(page, format!("file begins with \"<!DOCTYPE html><\", expected {all}"));
         assert_eq!(
             any.content_types(),
-            "audio/mpeg, audio/wav, audio/flac, audio/ogg, audio/mp4, audio/webm"
+            "audio/mpeg, audio/wav, audio/flac, audio/ogg, audio/mp4, audio/webm, audio/aac"
         );
     }
 }

@@ -126,6 +126,7 @@ async fn every_documented_format_is_transcribed() {
         "pa-school.ogg",
         "pa-school.m4a",
         "pa-school.webm",
+        "pa-school.aac",
     ] {
         let text = text(&stack, &Form::upload_and(&fixture(name), "model", "speech-pa")).await;
         said(if name == "pa-water.mp3" { name } else { "pa-school.wav" }, &text);

@@ -164,7 +164,8 @@ impl CompleteFile {
             | MediaType::Flac
             | MediaType::Ogg
             | MediaType::Mp4
-            | MediaType::WebM => {
+            | MediaType::WebM
+            | MediaType::Aac => {
                 let detail = format!("expected a PNG or JPEG image, but the file is {kind}");
                 Err(Undecodable::new("undecodable", detail))
             }

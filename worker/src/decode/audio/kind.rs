@@ -1,6 +1,6 @@
 //! How a recording is written, by its first bytes, and where it ends if another one follows it in the same file.
 
-use akhar_jobs::MediaType;
+use akhar_jobs::{MediaType, sniff::adts_frame};
 
 use super::{matroska, mp4, ogg, reader::Reader, tags};
 
@@ -51,6 +51,7 @@ impl Kind {
             MediaType::Ogg => Some(Self::Ogg),
             MediaType::Mp4 => Some(Self::Mp4),
             MediaType::WebM => Some(Self::WebM),
+            MediaType::Aac => Some(Self::Adts),
             MediaType::Png | MediaType::Jpeg => None,
         }
     }
@@ -82,12 +83,4 @@ fn flac_end(file: &mut Reader) -> usize {
         at = found + 1;
     }
     file.len()
-}
-
-/// The length of the ADTS frame that begins here.
-fn adts_frame(head: &[u8]) -> Option<usize> {
-    let &[sync, kind, rate, high, middle, low, _] = head.first_chunk()?;
-    let is_header = sync == 0xff && kind & 0xf6 == 0xf0 && (rate >> 2) & 0xf < 13;
-    let n = usize::from(high & 3) << 11 | usize::from(middle) << 3 | usize::from(low >> 5);
-    (is_header && n > 7).then_some(n)
 }

@@ -54,6 +54,36 @@ fn an_mpeg_4_file_decodes_from_the_place_on_that_it_names() {
 }
 
 #[test]
+fn an_edit_list_of_several_entries_shows_parts_of_the_track_and_silence() {
+    // The index comes again at the end, so that the places of the frames stay: 16 kHz, and 1000 ticks a second in the list.
+    let mut movie = fixture("mono-16k-aac-index-first.m4a");
+    let whole = decode("m4a", movie.clone()).unwrap().samples;
+    let at = |bytes: &[u8], name: &[u8]| bytes.windows(4).position(|four| four == name).unwrap();
+    let first = at(&movie, b"moov");
+    let size = u32::from_be_bytes(*movie[first - 4..].first_chunk().unwrap()) as usize;
+    let mut index = movie[first - 4..first - 4 + size].to_vec();
+    movie[first..first + 4].copy_from_slice(b"free");
+    let entries = [(250, 1024), (100, -1), (250, 1024 + 8000)];
+    let entries: Vec<u8> = entries
+        .iter()
+        .flat_map(|(length, start): &(i32, i32)| {
+            [length.to_be_bytes(), start.to_be_bytes(), [0, 1, 0, 0]].concat()
+        })
+        .collect();
+    let list = at(&index, b"elst");
+    index[list + 8..list + 12].copy_from_slice(&3_u32.to_be_bytes());
+    index.splice(list + 12..list + 24, entries);
+    for name in [&b"moov"[..], b"trak", b"edts", b"elst"] {
+        let size_at = at(&index, name) - 4;
+        let size = u32::from_be_bytes(*index[size_at..].first_chunk().unwrap()) + 24;
+        index[size_at..size_at + 4].copy_from_slice(&size.to_be_bytes());
+    }
+    let decoded = decode("m4a", [movie, index].concat()).unwrap();
+    assert_eq!(decoded.warnings, [""; 0]);
+    assert!(decoded.samples == [&whole[..4_000], &[0.0; 1_600], &whole[8_000..]].concat());
+}
+
+#[test]
 fn aac_without_an_edit_list_has_the_delay_of_its_encoder() {
     let name = "mono-16k-aac-fragmented.mp4";
     let decoded = decode(name, fixture(name)).unwrap();

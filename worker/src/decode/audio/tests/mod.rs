@@ -40,6 +40,7 @@ fn upload(name: &str, bytes: Vec<u8>) -> Upload {
         Some("ogg") => MediaType::Ogg,
         Some("m4a" | "mp4") => MediaType::Mp4,
         Some("webm") => MediaType::WebM,
+        Some("aac") => MediaType::Aac,
         _ => MediaType::Wav,
     };
     Upload { media_type, bytes: bytes.into() }

@@ -1,5 +1,7 @@
 //! Tags before and behind recordings of every format.
 
+use akhar_jobs::{MediaType, sniff};
+
 use super::{decode, fixture, wav_file::wav};
 
 /// An ID3v2.4 tag of `n` bytes, with a footer if it has room for one.
@@ -71,7 +73,7 @@ fn a_wav_with_long_lengths_may_be_named_bw64() {
 }
 
 #[test]
-fn frames_of_aac_decode_behind_a_tag() {
+fn frames_of_aac_decode_alone_and_behind_a_tag() {
     // The frames of an MPEG-4 file, each with a header: AAC LC, 16 kHz, one channel.
     let movie = fixture("mono-16k-aac-index-first.m4a");
     let find = |what: &[u8]| movie.windows(4).position(|bytes| bytes == what).unwrap();
@@ -86,6 +88,11 @@ fn frames_of_aac_decode_behind_a_tag() {
         frames.extend(&movie[at..at + n]);
         at += n;
     }
-    let decoded = decode("mp3", [id3v2(300, false), frames].concat()).unwrap();
-    assert!(decoded.samples[1024..] == decode("m4a", movie).unwrap().samples);
+    let expected = decode("m4a", movie).unwrap().samples;
+    for bytes in [[id3v2(300, false), frames.clone()].concat(), frames] {
+        assert_eq!(sniff::media_type(&bytes), Some(MediaType::Aac));
+        for name in ["aac", "mp3"] {
+            assert!(decode(name, bytes.clone()).unwrap().samples[1024..] == expected, "{name}");
+        }
+    }
 }
