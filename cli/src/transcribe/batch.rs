@@ -29,7 +29,6 @@ use uuid::Uuid;
 
 use super::{
     cut::{Cutter, Piece},
-    ffmpeg::Ffmpeg,
     inputs::{Input, Reader},
     join::{Part, Transcript, join, merge},
     journal::{Entry, Journal},
@@ -37,6 +36,7 @@ use super::{
     outputs::{MAX_NAME_BYTES, Outputs},
     pace::{Pace, Place},
     settings::{Settings, sha256},
+    source::{Encoded, Source, is_of_decoder},
     spoken::AUTO,
     untranscribed::Untranscribed,
 };
@@ -94,48 +94,6 @@ struct Sound {
     sha256: String,
 }
 
-/// What a recording is decoded of.
-#[derive(Debug, Clone)]
-enum Encoded {
-    /// The bytes of a file that Akhar decodes.
-    Own(Bytes),
-    /// The path of a file that ffmpeg decodes.
-    Foreign(PathBuf),
-}
-
-impl Encoded {
-    /// The number of its channels.
-    fn n_channels(self) -> Result<usize, Undecodable> {
-        match self {
-            Self::Own(bytes) => Recording::open(bytes, None).map(|recording| recording.n_channels()),
-            Self::Foreign(path) => Ffmpeg::start(&path, Some(0))?.n_channels(),
-        }
-    }
-}
-
-/// A recording that is decoded here, whose sound comes a second at a time.
-enum Source {
-    Own(Box<Recording>),
-    Ffmpeg(Ffmpeg),
-}
-
-impl Source {
-    fn next_second(&mut self) -> Result<Option<Vec<f32>>, Undecodable> {
-        match self {
-            Self::Own(recording) => recording.next_second(),
-            Self::Ffmpeg(ffmpeg) => ffmpeg.next_second(),
-        }
-    }
-
-    /// What is unusual about the file. Complete at the end.
-    fn warnings(&self) -> &[String] {
-        match self {
-            Self::Own(recording) => recording.warnings(),
-            Self::Ffmpeg(ffmpeg) => ffmpeg.warnings(),
-        }
-    }
-}
-
 impl Sound {
     fn new(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
@@ -159,8 +117,7 @@ struct CutPiece {
 impl Trouble {
     /// Whether another decoder may read the recording.
     fn is_of_decoder(&self) -> bool {
-        let codes = ["undecodable", "unsupported_codec", "unsupported_media_type"];
-        matches!(self, Self::Recording { code, .. } if codes.contains(&&**code))
+        matches!(self, Self::Recording { code, .. } if is_of_decoder(code))
     }
 
     /// This trouble if it ends the run, and otherwise another one.
@@ -382,8 +339,13 @@ impl Batch {
     ) -> Result<Transcript, Trouble> {
         let (sender, mut pieces) = mpsc::channel(1);
         let batch = self.clone();
-        let opened = move |length_s| batch.lengths.opened(nth, length_s);
-        let cutting = move || cut(open(encoded, channel, opened)?, &sender);
+        let cutting = move || {
+            let source = encoded.open(channel)?;
+            if let Some(length_s) = source.length_s() {
+                batch.lengths.opened(nth, length_s);
+            }
+            cut(source, &sender)
+        };
         let mut cut = Some((memory, tokio::task::spawn_blocking(cutting)));
         let mut running = FuturesUnordered::new();
         let mut parts = Vec::new();
@@ -480,18 +442,6 @@ impl Batch {
             }
             error => Trouble::Run(elsewhere::failure(&self.base, error)),
         }
-    }
-}
-
-/// Opens a recording. `opened` gets its length in seconds, if that is known beforehand.
-fn open(encoded: Encoded, channel: Option<usize>, opened: impl FnOnce(f64)) -> Result<Source, Undecodable> {
-    match encoded {
-        Encoded::Own(bytes) => {
-            let recording = Recording::open(bytes, channel)?;
-            opened(recording.length_s());
-            Ok(Source::Own(Box::new(recording)))
-        }
-        Encoded::Foreign(path) => Ffmpeg::start(&path, channel).map(Source::Ffmpeg),
     }
 }
 

@@ -1,13 +1,10 @@
 //! `akhar transcribe --dry-run`: what a run would do is printed, and nothing is written or sent.
 
-use std::{fs, io, path::Path};
-
-use akhar_worker::{Recording, Undecodable};
+use std::{fs, io};
 
 use super::{
-    cut,
-    ffmpeg::Ffmpeg,
     inputs::{Input, Inputs, Reader},
+    source::{Encoded, is_of_decoder},
     spoken::SpokenLanguage,
     untranscribed::Untranscribed,
 };
@@ -53,29 +50,18 @@ pub(super) fn report(inputs: &Inputs, lang: SpokenLanguage, has_ffmpeg: bool) ->
 fn length(input: &Input, has_ffmpeg: bool) -> Result<f64, (String, String)> {
     let unreadable = |error: io::Error| ("unreadable".to_owned(), error.to_string());
     let reader = Reader::of(&input.path, has_ffmpeg).map_err(unreadable)?;
-    let own = || {
-        let bytes = fs::read(&input.path).map_err(unreadable)?;
-        let opened = Recording::open(bytes.into(), None);
-        Ok::<_, (String, String)>(opened.map(|recording| recording.length_s()))
-    };
+    let foreign = || Encoded::Foreign(input.path.clone()).length_s();
     let length = match reader {
-        Reader::Ffmpeg => decoded_length(&input.path),
-        Reader::Server | Reader::Here => match own()? {
-            Err(error) if has_ffmpeg => decoded_length(&input.path).map_err(|_| error),
-            length => length,
-        },
+        Reader::Ffmpeg => foreign(),
+        Reader::Server | Reader::Here => {
+            let bytes = fs::read(&input.path).map_err(unreadable)?;
+            match Encoded::Own(bytes.into()).length_s() {
+                Err(error) if has_ffmpeg && is_of_decoder(error.code) => foreign().map_err(|_| error),
+                length => length,
+            }
+        }
     };
     length.map_err(|error| (error.code.to_owned(), error.detail))
-}
-
-/// The length of a recording that ffmpeg decodes, which is known at its end.
-fn decoded_length(path: &Path) -> Result<f64, Undecodable> {
-    let mut ffmpeg = Ffmpeg::start(path, None)?;
-    let mut length_s = 0.0;
-    while let Some(samples) = ffmpeg.next_second()? {
-        length_s += cut::seconds(samples.len());
-    }
-    Ok(length_s)
 }
 
 fn list(end: &str, files: &[Untranscribed]) -> Result<(), Failure> {

@@ -14,6 +14,7 @@ mod pace;
 mod progress;
 mod server;
 mod settings;
+mod source;
 mod spoken;
 mod summary;
 mod untranscribed;
