@@ -42,8 +42,7 @@ pub(super) enum Look {
 
 /// The streams that one account may have, of a process that handles so many requests.
 const fn of_account(max_requests: NonZeroUsize) -> usize {
-    let streams = max_requests.get() / 100;
-    if streams > 0 { streams } else { 1 }
+    max_requests.get().div_ceil(100)
 }
 
 /// All streams of events of this process.

@@ -86,10 +86,16 @@ impl Format for Toml {
         // figment reads the file, and leaves its byte order mark.
         let mut table: toml::Table = toml::from_str(text.trim_start_matches('\u{feff}'))?;
         for key in SECRETS {
-            if let Some(toml::Value::String(path)) = table.remove(&format!("{key}_file"))
-                && !table.contains_key(key)
-            {
-                let secret = secret(key, path.as_ref()).map_err(serde::de::Error::custom)?;
+            let file = format!("{key}_file");
+            // What is no path is refused as a name that does not exist.
+            let Some(path) = table.get(&file).and_then(toml::Value::as_str).map(PathBuf::from) else {
+                continue;
+            };
+            table.remove(&file);
+            let is_set =
+                table.contains_key(key) || [key, &file].into_iter().any(|name| variable(name).is_some());
+            if !is_set {
+                let secret = secret(key, &path).map_err(serde::de::Error::custom)?;
                 table.insert(key.to_owned(), secret.expose_secret().into());
             }
         }
@@ -97,7 +103,12 @@ impl Format for Toml {
     }
 }
 
-/// The secret in the file that `KEY_file` names.
+/// The environment variable of a setting.
+fn variable(name: &str) -> Option<String> {
+    Env::var(&format!("{PREFIX}{name}").to_uppercase())
+}
+
+/// The secret in the file that `KEY_file` names. It is read only if the secret itself is set nowhere.
 fn secret(key: &str, path: &Path) -> Result<SecretString, ConfigError> {
     let error =
         |problem| ConfigError::SecretFile { key: format!("{key}_file"), path: path.to_owned(), problem };
@@ -136,7 +147,8 @@ impl Config {
         }
         let files = SECRETS.map(|key| format!("{key}_file"));
         for (key, file) in SECRETS.iter().zip(&files) {
-            if let Some(path) = Env::var(&format!("{PREFIX}{file}").to_uppercase()) {
+            let is_set = figment.contains(key) || variable(key).is_some();
+            if let Some(path) = variable(file).filter(|_| !is_set) {
                 let secret = secret(key, path.as_ref())?;
                 figment = figment.merge((*key, secret.expose_secret()));
             }
@@ -255,6 +267,11 @@ mod tests {
             Some("postgres://set")
         );
         std::fs::remove_file(&file).unwrap();
+        assert_eq!(
+            url(&format!("{named}\ndatabase_url = 'postgres://set'")).as_deref(),
+            Some("postgres://set")
+        );
+        assert!(load("database_url_file = 7").unwrap_err().contains("database_url_file"));
         let error = load(&named).unwrap_err();
         let expected = "database_url_file names the file";
         assert!(error.contains(expected) && error.contains("cannot be read"), "{error}");
