@@ -4,7 +4,7 @@ use std::{ops::Deref, sync::Arc, time::Duration};
 
 use akhar_accounts::UrlRules;
 use akhar_jobs::{
-    Operation, Queue,
+    Queue,
     backend::{Admission, Lookups, Submissions},
     uploads::UploadStore,
 };
@@ -17,6 +17,7 @@ use akhar_platform::{
     reload::LiveConfig,
     shutdown::Shutdown,
 };
+use akhar_requests::{Operation, QUEUES, SPEECH, WITH_ARTIFACTS};
 use axum::extract::FromRef;
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
@@ -117,8 +118,8 @@ impl App {
     ) -> Self {
         let config = live.now();
         let queue = database.pool.clone();
-        let admission = Admission::new(config.max_waiting);
-        let lookups = Lookups::start(&queue);
+        let admission = Admission::new(config.max_waiting, &QUEUES);
+        let lookups = Lookups::start(&queue, WITH_ARTIFACTS);
         let tasks = TaskTracker::new();
         let deliveries = Deliveries::new(database.clone(), uploads.clone(), tasks.clone());
         let (n_requests, of_account) = Authenticator::request_limits(config.max_requests.get());
@@ -165,10 +166,8 @@ impl App {
     /// How long a request to this operation waits for its outcome before it gets a 202.
     pub(crate) fn wait_limit(&self, operation: Operation) -> Duration {
         let config = self.live.now();
-        Duration::from_secs(match operation.queue() {
-            Queue::Quick => config.quick_wait_s,
-            Queue::Speech => config.speech_wait_s,
-        })
+        let is_speech = operation.queue() == SPEECH;
+        Duration::from_secs(if is_speech { config.speech_wait_s } else { config.quick_wait_s })
     }
 
     /// The path below which clients reach the API.

@@ -6,13 +6,14 @@
 use std::{convert::Infallible, sync::Arc};
 
 use akhar_accounts::UrlRules;
-use akhar_jobs::{Bounded, Queue, StrokeColor, uploads::UploadStore};
+use akhar_jobs::{Queue, uploads::UploadStore};
 use akhar_platform::{
     config::Config,
     database::{Database, Pool, Servers},
     reload::LiveConfig,
     shutdown::Shutdown,
 };
+use akhar_requests::{Bounded, QUICK, StrokeColor};
 use axum::{
     body::Body,
     extract::{FromRequest, FromRequestParts as _, Request},
@@ -61,7 +62,7 @@ fields! {
 
 impl Form for AnyForm {
     const FILE: Option<File> = None;
-    const QUEUE: Queue = Queue::Quick;
+    const QUEUE: Queue = QUICK;
     /// Which fields have a valid value.
     type Checked = [bool; 4];
 
@@ -111,7 +112,7 @@ impl State {
     /// A JSON object with a field of each kind.
     pub async fn json(&self, data: &[u8]) {
         let Some(request) = request("application/json", data) else { return };
-        let memory = self.0.body_memory(Queue::Quick, Uuid::nil());
+        let memory = self.0.body_memory(QUICK, Uuid::nil());
         if let Err(problem) = form::read::<AnyForm>(request, 0, &memory, &self.0.url_rules).await {
             write(problem);
         }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use akhar_jobs::{
-    JobState, Operation, Queue,
+    JobState, Queue,
     backend::{Executed, observe_statements},
     store::{self, QueueControl, QueueMode},
 };
@@ -15,6 +15,7 @@ use akhar_platform::{
     config::Config,
     metrics::{self, Exporter, Measure, MetricsError},
 };
+use akhar_requests::{Operation, QUEUES};
 use tokio::{sync::Mutex, time::timeout};
 
 use crate::{app::App, webhooks};
@@ -76,7 +77,7 @@ impl Measured {
         let db = &self.app.database.pool;
         let count = async {
             let jobs = queues::unended(db).await?;
-            let controls = store::queue_controls(db).await?;
+            let controls = store::queue_controls(db, &QUEUES).await?;
             let workers = workers::list(db).await?;
             Ok((jobs, controls, workers, store::due_deliveries(db).await?))
         };

@@ -4,7 +4,7 @@ use akhar_client::{
     GroupBody, GroupWebhookBody, GroupWebhookEvent, GroupsBody, JobBody, JobsBody, ProblemBody,
     ProgressEventBody, StateEventBody, ViolationBody, WebhookBody, WebhookEvent,
 };
-use akhar_jobs::Operation;
+use akhar_requests::Operation;
 use serde_json::{Value, json};
 use utoipa::{
     OpenApi,

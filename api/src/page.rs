@@ -1,6 +1,6 @@
 //! Pages of lists: one thing more than a page has is read, which tells whether there is a next page.
 
-use akhar_jobs::Bounded;
+use akhar_requests::Bounded;
 
 /// The most things in a page for which the caller sets no limit.
 const DEFAULT_LIMIT: u8 = 20;

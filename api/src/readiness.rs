@@ -9,6 +9,7 @@ use akhar_jobs::{
     store::{self, QueueControl},
 };
 use akhar_platform::database::{Database, NOT_NOTIFIED, Pool, check_writable, is_read_only, is_storage_full};
+use akhar_requests::QUEUES;
 use tokio::{
     sync::watch,
     time::{Instant, MissedTickBehavior, interval, timeout},
@@ -143,7 +144,7 @@ async fn look(db: &Pool, space_measured: &mut Option<Instant>) -> Result<Found, 
         *space_measured = Some(Instant::now());
     }
     let is_worked_on = store::any_alive(db).await?;
-    let controls = store::queue_controls(db).await?;
+    let controls = store::queue_controls(db, &QUEUES).await?;
     Ok(Found { is_worked_on, notes: controls.iter().filter_map(note).collect() })
 }
 

@@ -2,7 +2,7 @@
 
 use std::{any::Any, sync::Arc};
 
-use akhar_jobs::Operation;
+use akhar_requests::Operation;
 use axum::{
     Router,
     http::{Method, Uri, header},

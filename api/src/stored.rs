@@ -1,5 +1,6 @@
 //! How much each account has stored, as it was estimated last.
 
+use akhar_requests::WITH_ARTIFACTS;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use akhar_jobs::store;
@@ -24,7 +25,7 @@ impl Stored {
     /// Estimates them once a minute, for as long as it runs.
     pub(crate) async fn estimate(self, db: Pool) {
         loop {
-            match store::stored_bytes(&db).await {
+            match store::stored_bytes(&db, WITH_ARTIFACTS).await {
                 Ok(bytes) => *self.0.write() = bytes,
                 Err(error) => tracing::debug!(%error, "cannot estimate how much accounts have stored"),
             }

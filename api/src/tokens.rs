@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use akhar_accounts::tokens::{self, MAX_TOKENS};
 use akhar_client::TokenBody;
-use akhar_jobs::{Bounded, Operation, Queue};
+use akhar_jobs::Queue;
 use akhar_platform::origins::Origin;
+use akhar_requests::{Bounded, Operation, QUICK};
 use axum::{
     Json,
     extract::State,
@@ -58,7 +59,7 @@ pub(crate) struct Wanted {
 
 impl Form for TokenForm {
     const FILE: Option<File> = None;
-    const QUEUE: Queue = Queue::Quick;
+    const QUEUE: Queue = QUICK;
     type Checked = Wanted;
 
     fn check(self, _: &mut Vec<Violation>) -> Option<Wanted> {

@@ -8,6 +8,7 @@ use akhar_jobs::{
     Queue,
     store::{self, ReservedUpload},
 };
+use akhar_requests::QUICK;
 use axum::{
     Json,
     extract::State,
@@ -58,7 +59,7 @@ fields! {
 
 impl Form for UploadForm {
     const FILE: Option<File> = None;
-    const QUEUE: Queue = Queue::Quick;
+    const QUEUE: Queue = QUICK;
     type Checked = u32;
 
     fn check(self, _: &mut Vec<Violation>) -> Option<u32> {

@@ -11,7 +11,7 @@ use akhar_inference::{
     handwriting::{Hand, Ink, Page, Text, Writer, lay_out, png},
     ink, load_all,
 };
-use akhar_jobs::{MediaType, Upload};
+use akhar_requests::{MediaType, Upload};
 use akhar_tests::{
     images::{Fixture, fixture_of, plain, ways_to_store},
     stack::{self, onnxruntime},

@@ -3,8 +3,8 @@
 use std::io::{self, BufRead as _, BufReader, Read};
 
 use akhar_inference::{Registry, scripts, seq2seq::Translator};
-use akhar_jobs::{Language, Script};
 use akhar_platform::{config::Config, text};
+use akhar_requests::{Language, Script};
 
 use crate::{choices::named, failure::Failure, output};
 

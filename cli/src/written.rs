@@ -3,8 +3,8 @@
 use std::io::{self, BufRead as _};
 
 use akhar_inference::speech::{self, WrittenForm};
-use akhar_jobs::{Digits, Language};
 use akhar_platform::text;
+use akhar_requests::{Digits, Language};
 
 use crate::{choices::named, failure::Failure, output};
 

@@ -5,13 +5,12 @@ use std::{collections::BTreeMap, sync::Arc};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::{
     group::GroupName,
-    operation::Operation,
-    outcome::{Outcome, Timing},
-    parameters::Parameters,
+    outcome::{StoredOutcome, Timing},
     queue::Queue,
     recording_url::RecordingUrl,
     upload::JobUpload,
@@ -33,6 +32,17 @@ impl std::fmt::Display for JobId {
 /// the disk takes about a millisecond, which matters less the larger the upload is.
 const MAX_UNFLUSHED_BYTES: usize = 64 * 1024;
 
+/// What is to be done. Only its worker reads the parameters.
+#[derive(Debug, Clone)]
+pub struct Work {
+    /// The queue that the job waits in.
+    pub queue: Queue,
+    /// The name of the operation, by which jobs are listed and counted.
+    pub operation: &'static str,
+    /// JSON.
+    pub parameters: Box<RawValue>,
+}
+
 /// A job about to be submitted.
 #[derive(Debug, Clone)]
 pub struct NewJob {
@@ -40,9 +50,9 @@ pub struct NewJob {
     pub id: JobId,
     /// The account that owns it.
     pub account_id: Uuid,
-    /// The operation and its parameters.
-    pub parameters: Parameters,
-    /// The caller's file, if the operation takes one.
+    /// What is to be done.
+    pub work: Work,
+    /// The caller's file, if the work needs one.
     pub upload: Option<JobUpload>,
     /// The id of the upload, if the caller has written it to the bucket. It can be that of one job only.
     pub reserved_upload: Option<Uuid>,
@@ -75,7 +85,7 @@ pub struct NewJob {
 impl NewJob {
     /// The queue that the job waits in.
     pub const fn queue(&self) -> Queue {
-        self.parameters.operation().queue()
+        self.work.queue
     }
 
     /// 1 if a caller waits for the job, 0 if it is asynchronous.
@@ -147,13 +157,13 @@ impl JobState {
     }
 }
 
-/// The part of a job that its caller may see.
+/// The part of a job that its caller may see. As it is stored, its operation is a name and its outcome is not read.
 #[derive(Debug, Clone)]
-pub struct Job {
+pub struct Job<Op = String, Out = StoredOutcome> {
     /// The job's id.
     pub id: JobId,
     /// The operation.
-    pub operation: Operation,
+    pub operation: Op,
     /// The state.
     pub state: JobState,
     /// The number of claims so far.
@@ -165,11 +175,11 @@ pub struct Job {
     /// When the job ended.
     pub ended_at: Option<DateTime<Utc>>,
     /// The outcome. `None` until the job ends, and for a cancelled job.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<Out>,
     /// The durations of the last attempt.
     pub timing: Option<Timing>,
-    /// Seconds of the recording that the last attempt has transcribed so far. `None` for other operations.
-    pub transcribed_s: Option<f64>,
+    /// Seconds of the input that the last attempt has processed so far. `None` if its work is not followed.
+    pub progress_s: Option<f64>,
     /// Whether the job is to be deleted when its outcome is delivered.
     pub is_kept_until_delivery: bool,
     /// The group in which it is counted.

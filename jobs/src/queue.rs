@@ -5,29 +5,49 @@
 /// worker must not crash one worker after another.
 pub const MAX_ATTEMPTS: i32 = 3;
 
-/// A queue. The names are stored in rows: never rename one.
+/// A queue. Which queues there are, their users say (see [`Queue::set`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Queue {
-    /// Jobs that take milliseconds: images and handwriting.
-    Quick,
-    /// Jobs that take seconds to minutes: speech.
-    Speech,
+pub struct Queue {
+    nth: usize,
+    name: &'static str,
 }
 
 impl Queue {
-    /// Every queue.
-    pub const ALL: [Self; 2] = [Self::Quick, Self::Speech];
+    /// The queues of the service. Their names are stored in rows. A process has one set of queues only.
+    pub const fn set<const N: usize>(names: [&'static str; N]) -> [Self; N] {
+        let mut queues = [Self { nth: 0, name: "" }; N];
+        let mut nth = 0;
+        while nth < N {
+            queues[nth] = Self { nth, name: names[nth] };
+            nth += 1;
+        }
+        queues
+    }
 
     /// The name in rows.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Quick => "quick",
-            Self::Speech => "speech",
-        }
+        self.name
+    }
+}
+
+/// A value for each queue of a set.
+#[derive(Debug, Clone)]
+pub(crate) struct ByQueue<T>(Vec<T>, &'static [Queue]);
+
+impl<T> ByQueue<T> {
+    pub(crate) fn new(queues: &'static [Queue], of: impl FnMut(Queue) -> T) -> Self {
+        Self(queues.iter().copied().map(of).collect(), queues)
     }
 
-    /// The queue with this name. `None` if there is none.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|q| q.name() == name)
+    pub(crate) fn of(&self, queue: Queue) -> &T {
+        &self.0[queue.nth]
+    }
+
+    pub(crate) const fn queues(&self) -> &'static [Queue] {
+        self.1
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Queue, &T)> {
+        self.1.iter().copied().zip(&self.0)
     }
 }

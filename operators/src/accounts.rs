@@ -2,6 +2,7 @@
 
 use akhar_jobs::Queue;
 use akhar_platform::database::Pool;
+use akhar_requests::QUEUES;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -65,7 +66,7 @@ pub async fn page(db: &Pool, before: Option<Uuid>, limit: i64) -> Result<Vec<Acc
     )
     .bind(before)
     .bind(limit)
-    .bind(Queue::ALL.map(Queue::name))
+    .bind(QUEUES.map(Queue::name))
     .fetch_all(db)
     .await
 }

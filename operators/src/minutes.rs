@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use akhar_jobs::Queue;
 use akhar_platform::database::Pool;
+use akhar_requests::{QUEUES, SPEECH};
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use tokio::time::sleep;
@@ -113,8 +114,8 @@ async fn record(transaction: &mut PgConnection) -> Result<Duration, sqlx::Error>
         )
         .bind(minute)
         .bind(minute + Duration::from_secs(60))
-        .bind(Queue::ALL.map(Queue::name))
-        .bind(Queue::Speech.name())
+        .bind(QUEUES.map(Queue::name))
+        .bind(SPEECH.name())
         .bind(NEXT_READ)
         .execute(&mut *transaction)
         .await?;

@@ -5,6 +5,7 @@ use akhar_jobs::{
     store::{QUEUE_MODE_CHANGED, QueueMode},
 };
 use akhar_platform::database::Pool;
+use akhar_requests::QUEUES;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -60,7 +61,7 @@ pub async fn list(db: &Pool) -> Result<Vec<QueueState>, sqlx::Error> {
          from unnest($1::text[]) with ordinality as q (queue, nth)
          left join queue_controls c on c.queue = q.queue left join counted on counted.queue = q.queue order by q.nth",
     )
-    .bind(Queue::ALL.map(Queue::name))
+    .bind(QUEUES.map(Queue::name))
     .fetch_all(db)
     .await
 }
@@ -117,7 +118,7 @@ pub async fn loads(db: &Pool) -> Result<Vec<QueueLoad>, sqlx::Error> {
          from unnest($1::text[]) with ordinality as q (queue, nth)
          left join queue_controls c on c.queue = q.queue order by q.nth",
     )
-    .bind(Queue::ALL.map(Queue::name))
+    .bind(QUEUES.map(Queue::name))
     .bind(MAX_COUNTED)
     .bind(NEXT_READ)
     .fetch_all(db)

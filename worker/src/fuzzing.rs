@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use akhar_inference::ink;
-pub use akhar_jobs::MediaType;
-use akhar_jobs::Upload;
+pub use akhar_requests::MediaType;
+use akhar_requests::Upload;
 
 use crate::decode::{
     audio::{Audio, AudioLimits, Channels, Counted, Pace, most_steps},

@@ -20,7 +20,6 @@ use std::sync::Arc;
 
 use akhar_accounts::UrlRules;
 use akhar_jobs::{
-    Queue,
     backend::{ClaimedJob, Claims, Endings, Wakeups},
     store,
     uploads::{Orphans, UploadStore},
@@ -33,6 +32,7 @@ use akhar_platform::{
     reload::LiveConfig,
     shutdown::Shutdown,
 };
+use akhar_requests::QUEUES;
 use tokio::sync::{mpsc::UnboundedReceiver, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;
@@ -90,11 +90,11 @@ pub async fn run(
         shutdown: shutdown.clone(),
     });
     let places = |queue| ConsumerConfig::of(queue, config).places;
-    let (claims, dropped) = Claims::start(&db, name.clone(), places);
+    let (claims, dropped) = Claims::start(&db, name.clone(), &QUEUES, places);
     let held = claims.all_held();
     held.apply(&orders);
     let exports = exporter.serve(Measured { database: database.clone(), held: held.clone() });
-    let wakeups = Arc::new(Wakeups::default());
+    let wakeups = Arc::new(Wakeups::new(&QUEUES));
     let helpers = TaskTracker::new();
     helpers.spawn(listen(database.clone(), wakeups.clone(), shutdown.clone()));
     helpers.spawn(models.clone().follow(registry, shutdown.clone()));
@@ -109,7 +109,7 @@ pub async fn run(
     let heart =
         tokio::spawn(heartbeat(db.clone(), name.clone(), models.clone(), held, written, last_beat.clone()));
     let consumers = Arc::new(Consumers { attempts: attempts.clone(), claims, wakeups });
-    for queue in Queue::ALL {
+    for queue in QUEUES {
         helpers.spawn(consumers.clone().consume(queue));
     }
     drop(consumers); // the `dropped` channel closes when the last consumer is gone

@@ -1,14 +1,12 @@
 //! The metrics of a worker: starts their export, and measures what is not counted as it happens.
 
-use akhar_jobs::{
-    Queue,
-    backend::{Executed, HeldByQueue, observe_statements},
-};
+use akhar_jobs::backend::{Executed, HeldByQueue, observe_statements};
 use akhar_platform::{
     config::Config,
     database::Database,
     metrics::{self, Exporter, Measure, MetricsError},
 };
+use akhar_requests::QUEUES;
 
 use crate::delivery::ConsumerConfig;
 
@@ -27,7 +25,7 @@ pub(crate) async fn start(config: &Config) -> Result<Exporter, MetricsError> {
     for cause in ["attempt", "worker-lost"] {
         metrics::DEAD_JOBS.add([cause], 0);
     }
-    for queue in Queue::ALL {
+    for queue in QUEUES {
         metrics::WORKER_PLACES.set_count([queue.name()], ConsumerConfig::of(queue, config).places.n);
     }
     Ok(exporter)
@@ -42,7 +40,7 @@ pub(crate) struct Measured {
 impl Measure for Measured {
     async fn measure(&self) {
         self.database.measure().await;
-        for queue in Queue::ALL {
+        for queue in QUEUES {
             metrics::WORKER_JOBS.set_count([queue.name()], self.held.of(queue).n_held());
         }
     }

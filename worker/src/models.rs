@@ -3,13 +3,14 @@
 use std::{mem, num::NonZeroUsize, path::Path, sync::Arc, thread, time::Duration};
 
 use akhar_inference::{ExecutionProvider, Manifest, Registry, RegistryError, Runtime, RuntimeError};
-use akhar_jobs::{Language, Operation, store::LoadedModel};
+use akhar_jobs::store::LoadedModel;
 use akhar_platform::{
     blocking::blocking,
     config::{Config, Device},
     metrics,
     shutdown::Shutdown,
 };
+use akhar_requests::{Language, Operation};
 use parking_lot::RwLock;
 use tokio::time::MissedTickBehavior;
 

@@ -1,6 +1,6 @@
 //! Decodes a recording as a job does: for a program that cuts a long one into pieces before it sends them.
 
-use akhar_jobs::MediaType;
+use akhar_requests::MediaType;
 use bytes::Bytes;
 
 use crate::decode::{

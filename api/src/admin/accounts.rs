@@ -1,7 +1,7 @@
 //! `GET /v1/admin/accounts`: responds with the accounts.
 
-use akhar_jobs::Bounded;
 use akhar_operators::accounts::{self, Account};
+use akhar_requests::Bounded;
 use axum::{
     Json,
     extract::State,

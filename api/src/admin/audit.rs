@@ -1,10 +1,10 @@
 //! `GET /v1/admin/audit`: responds with what operators changed.
 
-use akhar_jobs::Bounded;
 use akhar_operators::{
     audit::{self, Action, AuditFilter, AuditRow},
     search::Text,
 };
+use akhar_requests::Bounded;
 use axum::{
     Json,
     extract::State,

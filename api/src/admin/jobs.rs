@@ -1,12 +1,13 @@
 //! `/v1/admin/jobs`: finds, counts and shows jobs of all accounts, and retries, cancels and deletes them.
 
-use akhar_jobs::{Bounded, JobId, Queue};
+use akhar_jobs::{JobId, Queue};
 use akhar_operators::{
     Change, JobSearch,
     changes::{self, JobGroup},
     search::{self, JobLife, JobRow, PageStart, Text},
     with_job_conditions,
 };
+use akhar_requests::{Bounded, QUICK};
 use axum::{
     Json,
     extract::State,
@@ -118,7 +119,7 @@ pub(crate) struct Wanted {
 
 impl Form for ChangeForm {
     const FILE: Option<File> = None;
-    const QUEUE: Queue = Queue::Quick;
+    const QUEUE: Queue = QUICK;
     type Checked = Wanted;
 
     fn check(mut self, violations: &mut Vec<Violation>) -> Option<Wanted> {

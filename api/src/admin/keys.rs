@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use akhar_accounts::{Quotas, Retention, Role};
-use akhar_jobs::{Bounded, Queue};
+use akhar_jobs::Queue;
 use akhar_operators::{
     keys::{self, CreatedKey, Key, NewAccount},
     search::Text,
 };
+use akhar_requests::{Bounded, QUICK};
 use axum::{
     Json,
     extract::State,
@@ -133,7 +134,7 @@ macro_rules! quotas {
 
 impl Form for NewKeyForm {
     const FILE: Option<File> = None;
-    const QUEUE: Queue = Queue::Quick;
+    const QUEUE: Queue = QUICK;
     type Checked = (NewAccount, Option<String>);
 
     fn check(self, _: &mut Vec<Violation>) -> Option<Self::Checked> {
@@ -150,7 +151,7 @@ impl Form for NewKeyForm {
 
 impl Form for QuotasForm {
     const FILE: Option<File> = None;
-    const QUEUE: Queue = Queue::Quick;
+    const QUEUE: Queue = QUICK;
     type Checked = Quotas;
 
     fn check(self, _: &mut Vec<Violation>) -> Option<Quotas> {
@@ -164,7 +165,7 @@ impl Form for QuotasForm {
 
 impl Form for RotationForm {
     const FILE: Option<File> = None;
-    const QUEUE: Queue = Queue::Quick;
+    const QUEUE: Queue = QUICK;
     type Checked = Duration;
 
     fn check(self, _: &mut Vec<Violation>) -> Option<Duration> {

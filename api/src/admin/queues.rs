@@ -2,6 +2,7 @@
 
 use akhar_jobs::{Queue, store::QueueMode};
 use akhar_operators::queues::{self, QueueState};
+use akhar_requests::{QUICK, queue_named};
 use axum::{
     Json,
     extract::State,
@@ -50,7 +51,7 @@ fields! {
 
 impl Form for ModeForm {
     const FILE: Option<File> = None;
-    const QUEUE: Queue = Queue::Quick;
+    const QUEUE: Queue = QUICK;
     type Checked = QueueMode;
 
     fn check(self, _: &mut Vec<Violation>) -> Option<QueueMode> {
@@ -109,7 +110,7 @@ pub(crate) async fn set(
     Name(queue): Name,
     form: Checked<ModeForm>,
 ) -> Result<StatusCode, Problem> {
-    let queue = Queue::from_name(&queue).ok_or(Problem::of(ProblemType::NotFound))?;
+    let queue = queue_named(&queue).ok_or(Problem::of(ProblemType::NotFound))?;
     queues::set_mode(&app.database.pool, &operator.actor, queue, form.fields).await?;
     Ok(StatusCode::NO_CONTENT)
 }

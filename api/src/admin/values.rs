@@ -11,19 +11,29 @@ use akhar_operators::{
     Action, Change,
     search::{AccountName, Age, Text},
 };
+use akhar_requests::QUEUES;
 use serde_json::json;
 use uuid::Uuid;
 
 use crate::{
     input::{
         json::Kind,
-        value::{Rule, Value, choices, integer, rule},
+        value::{Choice, Rule, Value, choices, integer, rule},
     },
     problems::Code,
 };
 
 /// The most characters of a text.
 const MAX_CHARS: usize = 200;
+
+impl Choice for Queue {
+    const ALL: &'static [Self] = &QUEUES;
+    const COMPONENT: Option<(&'static str, &'static str)> = None;
+
+    fn name(self) -> &'static str {
+        self.name()
+    }
+}
 
 /// A short text: of visible characters, or with spaces after the first one.
 impl Value for Text {
@@ -109,7 +119,6 @@ impl Value for Uuid {
 }
 
 choices! {
-    Queue: Self::name, None;
     QueueMode: Self::name, None;
     Role: Self::name, None;
     Change: Self::name, None;

@@ -1,7 +1,8 @@
 //! `/v1/admin/webhooks`: lists webhooks, and sends those again that were given up.
 
-use akhar_jobs::{Bounded, Queue, store::DeliveryState};
+use akhar_jobs::{Queue, store::DeliveryState};
 use akhar_operators::webhooks::{self, Redelivered, Webhook};
+use akhar_requests::{Bounded, QUICK};
 use axum::{
     Json,
     extract::State,
@@ -74,7 +75,7 @@ pub(crate) enum Wanted {
 
 impl Form for RedeliverForm {
     const FILE: Option<File> = None;
-    const QUEUE: Queue = Queue::Quick;
+    const QUEUE: Queue = QUICK;
     type Checked = Wanted;
 
     fn check(self, violations: &mut Vec<Violation>) -> Option<Wanted> {

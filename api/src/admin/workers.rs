@@ -2,6 +2,7 @@
 
 use akhar_jobs::Queue;
 use akhar_operators::workers::{self, Worker};
+use akhar_requests::QUICK;
 use axum::{
     Json,
     extract::State,
@@ -49,7 +50,7 @@ fields! {
 
 impl Form for DrainForm {
     const FILE: Option<File> = None;
-    const QUEUE: Queue = Queue::Quick;
+    const QUEUE: Queue = QUICK;
     type Checked = bool;
 
     fn check(self, _: &mut Vec<Violation>) -> Option<bool> {

@@ -1,7 +1,7 @@
 //! What a token may be used for: requests of one operation and of the jobs whose ids its page knows, from pages of one origin.
 
 use akhar_accounts::{PresentedKey, tokens::Scope};
-use akhar_jobs::Operation;
+use akhar_requests::Operation;
 use axum::{
     extract::{MatchedPath, Query},
     http::{HeaderMap, Uri, header, request::Parts, uri::Authority},

@@ -2,6 +2,7 @@
 
 use akhar_client::GroupBody;
 use akhar_jobs::store;
+use akhar_requests::QUEUES;
 use axum::{
     Json,
     extract::State,
@@ -68,7 +69,7 @@ pub(crate) async fn handle(
     find(&app, &caller, &name).await?;
     let (db, account_id) = (&app.database.pool, caller.account_id);
     let _turn = app.turns.take(account_id).await?;
-    let cancelled = retry_transient(|_| store::cancel_group(db, account_id, &name)).await?;
+    let cancelled = retry_transient(|_| store::cancel_group(db, &QUEUES, account_id, &name)).await?;
     cancelled::report(&app.database.pool, &cancelled.jobs, By::Request).await;
     app.uploads.delete(cancelled.objects);
     if purge != Some(true) {

@@ -1,7 +1,8 @@
 //! `GET /v1/groups`: responds with a list of the caller's groups, in the order of their names.
 
 use akhar_client::GroupsBody;
-use akhar_jobs::{Bounded, GroupName, store};
+use akhar_jobs::{GroupName, store};
+use akhar_requests::Bounded;
 use axum::{Json, extract::State, http::Uri};
 
 use super::get::body;

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use akhar_accounts::MAX_URL_BYTES;
-use akhar_jobs::{MediaType, sniff::media_type};
+use akhar_requests::{MediaType, sniff::media_type};
 use serde_json::{from_value, json};
 use utoipa::openapi::{
     RefOr, Required,

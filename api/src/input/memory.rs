@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use akhar_jobs::Queue;
+use akhar_requests::SPEECH;
 use bytes::Bytes;
 use uuid::Uuid;
 
@@ -149,20 +150,12 @@ impl AsRef<[u8]> for Buffer {
 }
 
 fn full(queue: Queue, limit: LimitReached) -> Problem {
-    let detail = match (limit, queue) {
-        (LimitReached::OfKey, Queue::Quick) => {
-            "The server holds as many uploads of your account as it may have. Send the request again later."
-        }
-        (LimitReached::OfKey, Queue::Speech) => {
-            "The server holds as many recordings of your account as it may have. Send the request again later."
-        }
-        (LimitReached::OfAll, Queue::Quick) => {
-            "The server holds as many uploads as it can. Send the request again later."
-        }
-        (LimitReached::OfAll, Queue::Speech) => {
-            "The server holds as many recordings as it can. Send the request again later."
-        }
+    let files = if queue == SPEECH { "recordings" } else { "uploads" };
+    let most = match limit {
+        LimitReached::OfKey => "of your account as it may have",
+        LimitReached::OfAll => "as it can",
     };
+    let detail = format!("The server holds as many {files} {most}. Send the request again later.");
     Problem::of(limit.problem_type()).with_detail(detail)
 }
 
@@ -170,10 +163,11 @@ fn full(queue: Queue, limit: LimitReached) -> Problem {
 pub(crate) mod tests {
     use super::*;
     use crate::problems::ProblemType;
+    use akhar_requests::QUICK;
 
     /// Memory that is enough for every body of a test.
     pub(crate) fn plenty() -> BodyMemory {
-        BodyBudget::new(usize::MAX).of(Queue::Quick, Uuid::nil())
+        BodyBudget::new(usize::MAX).of(QUICK, Uuid::nil())
     }
 
     #[test]
@@ -182,13 +176,13 @@ pub(crate) mod tests {
         let memory = |queue, account| budget.of(queue, Uuid::from_u128(account));
         let refused = |queue, account, n| memory(queue, account).reserve(n).unwrap_err().problem_type();
         let (of_account, of_all) = (ProblemType::AccountBusy, ProblemType::Busy);
-        assert_eq!(refused(Queue::Speech, 1, 526), of_account, "a quarter is for other accounts");
-        let first = memory(Queue::Speech, 1).reserve(525);
-        assert_eq!(refused(Queue::Speech, 2, 176), of_all, "an eighth is for the other queue");
-        let second = memory(Queue::Speech, 2).reserve(175);
-        let third = memory(Queue::Quick, 1).reserve(100);
+        assert_eq!(refused(SPEECH, 1, 526), of_account, "a quarter is for other accounts");
+        let first = memory(SPEECH, 1).reserve(525);
+        assert_eq!(refused(SPEECH, 2, 176), of_all, "an eighth is for the other queue");
+        let second = memory(SPEECH, 2).reserve(175);
+        let third = memory(QUICK, 1).reserve(100);
         assert!(first.is_ok() && second.is_ok() && third.is_ok());
-        assert_eq!(refused(Queue::Quick, 2, 1), of_all);
+        assert_eq!(refused(QUICK, 2, 1), of_all);
         drop((first, second, third));
         assert_eq!((budget.taken(), budget.accounts.taken()), (0, 0));
     }
@@ -196,7 +190,7 @@ pub(crate) mod tests {
     #[test]
     fn memory_is_kept_until_the_last_reference_is_gone() {
         let budget = BodyBudget::new(800);
-        let memory = budget.of(Queue::Speech, Uuid::nil());
+        let memory = budget.of(SPEECH, Uuid::nil());
         let mut buffer = memory.take(Some(500), 600).unwrap();
         assert_eq!(budget.taken(), 500);
         assert!(buffer.push(&[7; 500]).unwrap());
@@ -211,7 +205,7 @@ pub(crate) mod tests {
     #[test]
     fn memory_grows_with_a_body_of_unknown_length() {
         let budget = BodyBudget::new(80_000);
-        let memory = budget.of(Queue::Quick, Uuid::nil());
+        let memory = budget.of(QUICK, Uuid::nil());
         let mut buffer = memory.take(None, 40_000).unwrap();
         assert!(buffer.push(&vec![7; 20_000]).unwrap() && buffer.push(&vec![7; 20_000]).unwrap());
         assert!(!buffer.push(&[7]).unwrap());

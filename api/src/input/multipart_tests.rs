@@ -1,6 +1,6 @@
 //! Tests with valid and invalid bodies, and the property that no body causes a panic or exceeds a limit.
 
-use akhar_jobs::{KeyTerm, MediaType, key_term::MAX_TERMS};
+use akhar_requests::{KeyTerm, MediaType, key_term::MAX_TERMS};
 use axum::body::Body;
 use bytes::Bytes;
 use proptest::prelude::*;

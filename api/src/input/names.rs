@@ -1,6 +1,6 @@
 //! Error texts that quote a caller, and that suggest the nearest known name.
 
-use akhar_jobs::panjabi_text::legible;
+use akhar_requests::panjabi_text::legible;
 
 use crate::problems::{Code, Violation};
 

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use akhar_requests::QUICK;
 use axum::{body::Body, extract::Request, http::HeaderMap};
 use futures::stream;
 use proptest::{prelude::*, sample::select};
@@ -129,7 +130,7 @@ async fn a_head_and_what_is_before_the_first_part_may_have_8_kib() {
 #[tokio::test]
 async fn memory_is_taken_for_a_body_of_unknown_length() {
     let begin = async |n_bytes| {
-        let memory = BodyBudget::new(n_bytes).of(akhar_jobs::Queue::Quick, uuid::Uuid::nil());
+        let memory = BodyBudget::new(n_bytes).of(QUICK, uuid::Uuid::nil());
         let body = ArrivingBody::new(&HeaderMap::new(), Body::from("--B-B"), 100, String::new(), &memory)?;
         Parts::begin(body, "B-B", &memory).await
     };

@@ -4,8 +4,11 @@
 use std::str::FromStr;
 
 use akhar_jobs::{
-    Bounded, Channels, Digits, GroupName, JobId, JobState, KeyTerm, Label, Operation, Script, StrokeColor,
+    GroupName, JobId, JobState, Label,
     group::{LABEL_PATTERN, MAX_NAME_CHARACTERS, NAME_PATTERN},
+};
+use akhar_requests::{
+    Bounded, Channels, Digits, KeyTerm, Operation, Script, StrokeColor,
     key_term::{self, KeyTermError},
 };
 use chrono::{DateTime, Utc};

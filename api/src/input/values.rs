@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use akhar_accounts::UrlRules;
-use akhar_jobs::Upload;
+use akhar_requests::Upload;
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
@@ -236,7 +236,7 @@ fn described(value: &RawValue) -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use akhar_jobs::{Bounded, StrokeColor};
+    use akhar_requests::{Bounded, StrokeColor};
 
     use super::*;
     use crate::input::{

@@ -2,9 +2,10 @@
 
 use akhar_client::JobBody;
 use akhar_jobs::{
-    Job, JobId, JobState,
+    JobId, JobState,
     store::{self, Guard},
 };
+use akhar_requests::Job;
 use axum::{
     extract::State,
     http::{StatusCode, Uri},

@@ -69,8 +69,8 @@ impl EventId {
     /// The cursor of a follower that knows what this id says.
     pub(super) fn cursor(self, job: JobId) -> Cursor {
         match self {
-            Self::Segments { attempt, n } => Cursor { job, attempt, n_segments: n },
-            Self::End => Cursor { job, attempt: 0, n_segments: 0 },
+            Self::Segments { attempt, n } => Cursor { job, attempt, n_parts: n },
+            Self::End => Cursor { job, attempt: 0, n_parts: 0 },
         }
     }
 }
@@ -83,7 +83,7 @@ impl IntoParams for EventId {
 
 impl From<Cursor> for EventId {
     fn from(cursor: Cursor) -> Self {
-        Self::Segments { attempt: cursor.attempt, n: cursor.n_segments }
+        Self::Segments { attempt: cursor.attempt, n: cursor.n_parts }
     }
 }
 

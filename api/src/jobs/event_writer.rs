@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use akhar_client::{JobBody, JobEventBody, JobEventName, ProgressEventBody, SegmentBody, StateEventBody};
 use akhar_jobs::{
-    Job, JobId, Outcome, Segment,
+    JobId,
     store::{Cursor, Followed},
 };
+use akhar_requests::{Job, Outcome, Segment};
 use axum::response::sse::Event;
 
 use super::event_id::EventId;
@@ -31,7 +32,7 @@ pub(super) struct JobEventWriter {
     request_id: Arc<str>,
     cursor: Cursor,
     state: Option<StateEventBody>,
-    transcribed_s: Option<f64>,
+    progress_s: Option<f64>,
     has_written: bool,
 }
 
@@ -43,7 +44,7 @@ impl EventWriter for JobEventWriter {
     }
 
     fn news(&mut self, seen: Followed) -> Vec<(EventId, JobEvent)> {
-        let Followed { state, attempt, place, transcribed_s, segments } = seen;
+        let Followed { state, attempt, place, progress_s, parts } = seen;
         self.begin(attempt);
         let mut news = Vec::new();
         let state = StateEventBody { state: document::state(state), attempt, place };
@@ -51,19 +52,19 @@ impl EventWriter for JobEventWriter {
             news.push((self.cursor.into(), JobEvent::State(state.clone())));
             self.state = Some(state);
         }
-        news.extend(self.add(segments));
-        if let Some(seconds) = transcribed_s.filter(|_| self.transcribed_s != transcribed_s) {
+        news.extend(self.add(parts.into_iter().map(Segment::from).collect()));
+        if let Some(seconds) = progress_s.filter(|_| self.progress_s != progress_s) {
             let progress = ProgressEventBody { transcribed_s: seconds };
             news.push((self.cursor.into(), JobEvent::Progress(progress)));
         }
-        self.transcribed_s = transcribed_s;
+        self.progress_s = progress_s;
         news
     }
 
     fn end(&mut self, job: Job) -> Vec<(EventId, JobEvent)> {
         self.begin(job.attempt);
         let segments = job.outcome.as_ref().map_or(&[][..], Outcome::segments);
-        let n_known = usize::try_from(self.cursor.n_segments).unwrap_or_default();
+        let n_known = usize::try_from(self.cursor.n_parts).unwrap_or_default();
         let further = segments.get(n_known..).unwrap_or_default().to_vec();
         let mut rest = self.add(further);
         rest.push((EventId::End, JobEvent::Done(Box::new(document::job_body(job, &self.request_id)))));
@@ -85,22 +86,22 @@ impl EventWriter for JobEventWriter {
 impl JobEventWriter {
     /// The events of a job for a caller that has got those up to `last`. `request_id` is that of the caller's request.
     pub(super) fn new(request_id: Arc<str>, job: JobId, last: Option<EventId>) -> Self {
-        let nothing = Cursor { job, attempt: 0, n_segments: 0 };
+        let nothing = Cursor { job, attempt: 0, n_parts: 0 };
         let cursor = last.map_or(nothing, |id| id.cursor(job));
-        Self { request_id, cursor, state: None, transcribed_s: None, has_written: false }
+        Self { request_id, cursor, state: None, progress_s: None, has_written: false }
     }
 
     /// A new attempt transcribes the recording from its beginning.
     fn begin(&mut self, attempt: i32) {
         if attempt != self.cursor.attempt {
-            self.cursor = Cursor { attempt, n_segments: 0, ..self.cursor };
+            self.cursor = Cursor { attempt, n_parts: 0, ..self.cursor };
         }
     }
 
     /// The events of further segments. They have no translations, because segments are translated together at the end.
     fn add(&mut self, segments: Vec<Segment>) -> Vec<(EventId, JobEvent)> {
         let add = |segment: Segment| {
-            self.cursor.n_segments += 1;
+            self.cursor.n_parts += 1;
             let segment = body::segment(Segment { translation: None, ..segment });
             (self.cursor.into(), JobEvent::Segment(segment))
         };
@@ -124,7 +125,8 @@ impl JobEvent {
 mod tests {
     use std::collections::BTreeMap;
 
-    use akhar_jobs::{JobState, Operation};
+    use akhar_jobs::JobState;
+    use akhar_requests::Operation;
     use uuid::Uuid;
 
     use super::*;
@@ -141,13 +143,13 @@ mod tests {
         (1..=n).map(segment).collect()
     }
 
-    fn running(attempt: i32, transcribed_s: f64, segments: &[Segment]) -> Followed {
+    fn running(attempt: i32, progress_s: f64, segments: &[Segment]) -> Followed {
         Followed {
             state: JobState::Running,
             attempt,
             place: None,
-            transcribed_s: Some(transcribed_s),
-            segments: segments.to_vec(),
+            progress_s: Some(progress_s),
+            parts: segments.iter().cloned().map(Into::into).collect(),
         }
     }
 
@@ -171,19 +173,19 @@ mod tests {
                 probably_wrong: Vec::new(),
                 confidence: None,
                 language: None,
-                subtitles: akhar_jobs::SubtitleSize::default(),
+                subtitles: akhar_requests::SubtitleSize::default(),
             }),
             timing: None,
-            transcribed_s: None,
+            progress_s: None,
             is_kept_until_delivery: false,
             group: None,
             labels: BTreeMap::new(),
         }
     }
 
-    fn knows(attempt: i32, n_segments: i32) -> JobEventWriter {
+    fn knows(attempt: i32, n_parts: i32) -> JobEventWriter {
         let mut writer = JobEventWriter::new("r".into(), JobId(Uuid::now_v7()), None);
-        writer.cursor = Cursor { attempt, n_segments, ..writer.cursor };
+        writer.cursor = Cursor { attempt, n_parts, ..writer.cursor };
         writer
     }
 
@@ -211,8 +213,8 @@ mod tests {
             state: JobState::Queued,
             attempt: 0,
             place: Some(place),
-            transcribed_s: None,
-            segments: Vec::new(),
+            progress_s: None,
+            parts: Vec::new(),
         };
         assert_eq!(texts(caller.news(waits(2))), ["0.0 Queued 0 Some(2)"]);
         assert_eq!(texts(caller.news(waits(2))), [""; 0]);

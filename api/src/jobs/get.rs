@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use akhar_client::JobBody;
-use akhar_jobs::{Bounded, Job, JobId, store};
+use akhar_jobs::{JobId, store};
+use akhar_requests::{Bounded, Job, WITH_ARTIFACTS};
 use axum::{
     extract::{FromRequestParts, Path, State},
     http::{Uri, request::Parts},
@@ -77,9 +78,10 @@ impl<S: Send + Sync> FromRequestParts<S> for JobPath {
 
 /// Reads a job of the caller's account. If there is none, the problem says whether it was deleted.
 pub(crate) async fn find(app: &App, caller: &Caller, id: JobId) -> Result<Job, Problem> {
-    let found = retry_transient(|_| store::find(&app.database.pool, id, caller.account_id)).await?;
+    let found =
+        retry_transient(|_| store::find(&app.database.pool, id, caller.account_id, WITH_ARTIFACTS)).await?;
     match found {
-        Some(job) => Ok(job),
+        Some(stored) => Ok(akhar_requests::job(stored)?),
         None => Err(gone(app, caller.account_id, id).await?),
     }
 }
@@ -128,7 +130,7 @@ pub(crate) async fn handle(
             () = caller.key.revoked() => return Err(Problem::of(ProblemType::Unauthorized)),
         };
         job = match found {
-            Some(job) => job,
+            Some(stored) => akhar_requests::job(stored)?,
             None => return Err(gone(&app, caller.account_id, id).await?),
         };
     }

@@ -2,9 +2,10 @@
 
 use akhar_client::JobsBody;
 use akhar_jobs::{
-    Bounded, GroupName, JobId, JobState, Label, Operation,
+    GroupName, JobId, JobState, Label,
     store::{self, JobFilter},
 };
+use akhar_requests::{Bounded, Operation, QUEUES, Unreadable};
 use axum::{
     Json,
     extract::State,
@@ -83,11 +84,14 @@ pub(crate) async fn handle(
 ) -> Result<Response, Problem> {
     context.negotiate(Representation::JSON)?;
     let (filter, limit) = page(&uri)?;
-    let list = |_| store::of_account(app.database.lists(), caller.account_id, &filter, more(limit));
+    let list = |_| store::of_account(app.database.lists(), caller.account_id, &QUEUES, &filter, more(limit));
     let _turn = app.turns.take(caller.account_id).await?;
     let mut jobs = retry_transient(list).await?;
     let next = cut(&mut jobs, limit, |job| job.id.0);
-    let jobs = jobs.into_iter().map(|job| document::job_body(job, &context.request.id)).collect();
+    let jobs = jobs
+        .into_iter()
+        .map(|stored| Ok(document::job_body(akhar_requests::job(stored)?, &context.request.id)));
+    let jobs = jobs.collect::<Result<_, Unreadable>>()?;
     Ok(Json(JobsBody { jobs, next }).into_response())
 }
 
@@ -95,6 +99,7 @@ pub(crate) async fn handle(
 pub(crate) fn page(uri: &Uri) -> Result<(JobFilter, u8), Problem> {
     let JobsQuery { state, operation, since, until, group, label, before, limit } = query::parse(uri)?;
     let limit = page::limit(limit);
+    let operation = operation.map(Operation::name);
     Ok((JobFilter { state, operation, since, until, group, label, before }, limit))
 }
 
@@ -112,10 +117,7 @@ mod tests {
         let uri = "/v1/jobs?state=failed&operation=digit-recognition&since=2026-11-21T09:00:00Z\
             &until=2026-11-22T09:00:00%2B05:30&limit=100&group=calls&label=customer%3D42&before=019d0f6e-8e52-7d0c-a4f5-5b2b3f6d3c11";
         let (filter, limit) = page(&uri.parse().unwrap()).unwrap();
-        assert_eq!(
-            (filter.state, filter.operation),
-            (Some(JobState::Failed), Some(Operation::DigitRecognition))
-        );
+        assert_eq!((filter.state, filter.operation), (Some(JobState::Failed), Some("digit-recognition")));
         assert_eq!(filter.until.unwrap() - filter.since.unwrap(), chrono::TimeDelta::minutes(24 * 60 - 330));
         assert!(filter.before.is_some());
         assert_eq!((filter.group, filter.label), (GroupName::parse("calls"), Label::parse("customer=42")));

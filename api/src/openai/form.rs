@@ -1,7 +1,8 @@
 //! The forms of the OpenAI-compatible routes.
 
-use akhar_jobs::{
-    Bounded, Channels, Digits, KeyTerm, Language, MaxLineLength, MaxLines, MediaType, Queue, Script,
+use akhar_jobs::Queue;
+use akhar_requests::{
+    Bounded, Channels, Digits, KeyTerm, Language, MaxLineLength, MaxLines, MediaType, SPEECH, Script,
     SpeechParameters, SubtitleSize, key_term::MAX_TERMS,
 };
 use serde_json::json;
@@ -132,7 +133,7 @@ fn example() -> serde_json::Value {
 
 impl Form for AudioTranscriptionForm {
     const FILE: Option<File> = Some(recording("A recording, by default at most 25 × 1024² bytes."));
-    const QUEUE: Queue = Queue::Speech;
+    const QUEUE: Queue = SPEECH;
     /// What the response shows, and whether it is sent while it is recognised.
     type Checked = (View, bool);
 
@@ -225,7 +226,7 @@ impl Form for AudioTranscriptionForm {
 impl Form for AudioTranslationForm {
     const FILE: Option<File> =
         Some(recording("A recording in Panjabi or English, by default at most 25 × 1024² bytes."));
-    const QUEUE: Queue = Queue::Speech;
+    const QUEUE: Queue = SPEECH;
     type Checked = View;
 
     fn check(self, _: &mut Vec<Violation>) -> Option<View> {

@@ -1,6 +1,6 @@
 //! The language of a recording, as clients of OpenAI's API name it.
 
-use akhar_jobs::Language;
+use akhar_requests::Language;
 use serde_json::json;
 
 use crate::{

@@ -1,6 +1,6 @@
 //! The values that the fields of OpenAI's audio API have.
 
-use akhar_jobs::{KeyTerm, Language};
+use akhar_requests::{KeyTerm, Language};
 use serde_json::json;
 
 use crate::{

@@ -6,7 +6,7 @@ use akhar_client::{
     AudioLogprobBody, AudioResultBody, AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody,
     DiarizedAudioSegmentBody, DiarizedAudioTextBody, SegmentBody, VerboseAudioTextBody, Warnings, subtitles,
 };
-use akhar_jobs::{Job, Language, Outcome, Segment, SpeechParameters, Word};
+use akhar_requests::{Job, Language, Outcome, Segment, SpeechParameters, Word};
 use axum::{
     Json,
     http::header,

@@ -1,10 +1,8 @@
 //! Writes a transcription as Server-Sent Events while it is recognised.
 
 use akhar_client::{AudioEventBody, OpenAiErrorBody, Warnings};
-use akhar_jobs::{
-    Job, Outcome,
-    store::{Cursor, Followed},
-};
+use akhar_jobs::store::{Cursor, Followed};
+use akhar_requests::{Job, Outcome};
 use axum::response::{Response, sse::Event};
 use serde::Serialize;
 
@@ -51,7 +49,7 @@ pub(super) async fn respond(
     let submission = submit_followed(app, intake).await?;
     let writer = AudioEventWriter {
         request_id,
-        cursor: Cursor { job: submission.id, attempt: 0, n_segments: 0 },
+        cursor: Cursor { job: submission.id, attempt: 0, n_parts: 0 },
         n_sent: 0,
         remarks: remarks.clone(),
         with_logprobs,
@@ -70,13 +68,13 @@ impl EventWriter for AudioEventWriter {
 
     /// The further segments of a job that runs. A new attempt recognises the first ones again, which are not sent again.
     fn news(&mut self, seen: Followed) -> Vec<EventBody> {
-        let n_known = if seen.attempt == self.cursor.attempt { self.cursor.n_segments } else { 0 };
+        let n_known = if seen.attempt == self.cursor.attempt { self.cursor.n_parts } else { 0 };
         let n_known = usize::try_from(n_known).unwrap_or(0);
-        let n_segments = i32::try_from(n_known + seen.segments.len()).unwrap_or(i32::MAX);
-        self.cursor = Cursor { attempt: seen.attempt, n_segments, ..self.cursor };
+        let n_parts = i32::try_from(n_known + seen.parts.len()).unwrap_or(i32::MAX);
+        self.cursor = Cursor { attempt: seen.attempt, n_parts, ..self.cursor };
         let n_repeated = self.n_sent.saturating_sub(n_known);
-        let further = seen.segments.into_iter().skip(n_repeated);
-        further.map(|segment| self.delta(segment.transcription)).collect()
+        let further = seen.parts.into_iter().skip(n_repeated);
+        further.map(|part| self.delta(part.text)).collect()
     }
 
     /// The segments that were not sent yet, and the last event.

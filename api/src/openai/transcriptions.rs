@@ -1,7 +1,7 @@
 //! `POST /v1/audio/transcriptions`: transcribes a recording, as OpenAI's API does.
 
 use akhar_client::{AudioEventBody, AudioResultBody};
-use akhar_jobs::Parameters;
+use akhar_requests::Parameters;
 use axum::{extract::State, response::Response};
 use utoipa::OpenApi;
 

@@ -1,7 +1,7 @@
 //! `POST /v1/audio/translations`: translates a recording into English, as OpenAI's API does.
 
 use akhar_client::AudioResultBody;
-use akhar_jobs::Parameters;
+use akhar_requests::Parameters;
 use axum::{extract::State, response::Response};
 use utoipa::OpenApi;
 

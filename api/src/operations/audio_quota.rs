@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use akhar_jobs::{
-    JobId, MAX_FETCHED_S, MAX_RECORDING_S, MediaType, Operation,
-    store::{self, AudioReservation},
+    JobId,
+    store::{self, Reservation},
 };
+use akhar_requests::{MAX_FETCHED_S, MAX_RECORDING_S, MediaType, Operation};
 
 use crate::{
     app::App,
@@ -40,8 +41,8 @@ pub(super) async fn reserve(
     };
     let quota_s = f64::from(quota) * 60.0;
     let reservation =
-        AudioReservation { job, account_id: caller.account_id, seconds: greatest_length(source), quota_s };
-    let usage = retry_transient(|_| store::reserve_audio(&app.database.pool, reservation)).await?;
+        Reservation { job, account_id: caller.account_id, seconds: greatest_length(source), quota_s };
+    let usage = retry_transient(|_| store::reserve_amount(&app.database.pool, reservation)).await?;
     context.request.rate_limits.add(RateLimit {
         name: NAME,
         unit: Some("minutes"),
@@ -95,7 +96,7 @@ fn whole_minutes(seconds: f64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use akhar_jobs::Upload;
+    use akhar_requests::Upload;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Completes the OpenAPI description of an operation with everything that all operations have in common.
 
-use akhar_jobs::Operation;
+use akhar_requests::Operation;
 use serde_json::json;
 use utoipa::openapi::{
     ContentBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder, SecurityRequirement, path, schema::Type,

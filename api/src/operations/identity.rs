@@ -1,7 +1,8 @@
 //! Decides which job a request stands for: a new one, or that of an earlier request with the same Idempotency-Key.
 
 use akhar_accounts::idempotency::{self, Claim};
-use akhar_jobs::{JobId, Parameters};
+use akhar_jobs::JobId;
+use akhar_requests::Parameters;
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;

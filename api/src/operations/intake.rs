@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use akhar_accounts::{CallerUrl, webhooks::signing_secrets};
-use akhar_jobs::{NewJob, Parameters, RecordingUrl, Upload};
+use akhar_jobs::{NewJob, RecordingUrl};
+use akhar_requests::{Operation, Parameters, Upload};
 use tracing::Span;
 
 use super::{audio_quota, identity, reserved, retention, stored_quota};
@@ -29,6 +30,7 @@ pub(crate) struct Intake<'a> {
 /// A job that may be submitted. The file of its request is not where it is kept yet.
 #[derive(Debug)]
 pub(super) struct Admitted {
+    pub(super) operation: Operation,
     pub(super) job: NewJob,
     pub(super) upload: Option<Upload>,
     /// Whether the request has an idempotency key or an upload of its own. Then the job may be that of an earlier request, and it
@@ -54,7 +56,8 @@ impl Intake<'_> {
         let has_key = context.idempotency_key.is_some() || reserved_upload.is_some();
         let id = identity::identify(app, caller, context, &parameters, source.as_ref()).await?;
         stored_quota::check(app, caller, has_key.then_some(id)).await?;
-        audio_quota::reserve(app, caller, context, (id, parameters.operation()), source.as_ref()).await?;
+        let operation = parameters.operation();
+        audio_quota::reserve(app, caller, context, (id, operation), source.as_ref()).await?;
         let (upload, recording_url) = match source {
             Some(Source::Sent(upload)) => (Some(upload), None),
             Some(Source::Url(url)) => (None, Some(RecordingUrl::from(&url))),
@@ -64,7 +67,7 @@ impl Intake<'_> {
         let job = NewJob {
             id,
             account_id: caller.account_id,
-            parameters,
+            work: parameters.work().map_err(Problem::internal)?,
             upload: reserved,
             reserved_upload,
             recording_url,
@@ -78,7 +81,7 @@ impl Intake<'_> {
             labels: context.labels.clone(),
             max_queued: caller.quotas.max_queued.map(i64::from),
         };
-        Ok(Admitted { job, upload, has_key, is_submitted })
+        Ok(Admitted { operation, job, upload, has_key, is_submitted })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Finds the upload that a request names and its caller has written to the bucket.
 
 use akhar_jobs::{JobUpload, UploadContent, store, uploads::Written};
+use akhar_requests::sniff::N_START;
 use uuid::Uuid;
 
 use crate::{
@@ -28,7 +29,7 @@ pub(super) async fn find(app: &App, caller: &Caller, id: Uuid) -> Result<Option<
             None => refuse(Code::NotFound, "was that of a job that is deleted".to_owned()),
         };
     }
-    let (object, start) = match app.uploads.written(&upload).await? {
+    let (object, start) = match app.uploads.written(&upload, N_START as u64).await? {
         Written::Upload { object, start } => (object, start),
         Written::Nothing => {
             return refuse(Code::NotSent, "has no file yet: send it to the URL of the upload".to_owned());
@@ -40,5 +41,5 @@ pub(super) async fn find(app: &App, caller: &Caller, id: Uuid) -> Result<Option<
     };
     let media_type = File::recording_type(File::UPLOAD, &start);
     let media_type = media_type.map_err(|violation| Problem::violations(vec![violation]))?;
-    Ok(Some(JobUpload { media_type, content: UploadContent::Object(object) }))
+    Ok(Some(JobUpload { media_type: media_type.name().to_owned(), content: UploadContent::Object(object) }))
 }

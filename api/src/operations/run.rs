@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use akhar_jobs::Job;
+use akhar_requests::Job;
 use axum::{http::HeaderName, response::Response};
 
 use super::{intake::Intake, submission::Submission};

@@ -17,7 +17,7 @@ pub(super) async fn check(app: &App, caller: &Caller, with_key: Option<JobId>) -
         return Ok(());
     }
     if let Some(job) = with_key
-        && retry_transient(|_| store::find(&app.database.pool, job, caller.account_id)).await?.is_some()
+        && retry_transient(|_| store::find(&app.database.pool, job, caller.account_id, &[])).await?.is_some()
     {
         return Ok(());
     }

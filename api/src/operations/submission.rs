@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use akhar_jobs::{
-    Job, JobId, JobState, NewJob, Operation, Upload,
+    JobId, JobState, JobUpload, NewJob,
     backend::{GroupError, SubmitError},
     store::{self, Submitted},
 };
@@ -12,6 +12,7 @@ use akhar_platform::{
     metrics,
     telemetry::traces::{self, Messaging},
 };
+use akhar_requests::{Job, Operation, Upload};
 use chrono::{DateTime, Utc};
 use tokio::{sync::oneshot, time::Instant};
 use tracing::{Instrument as _, Span};
@@ -48,15 +49,15 @@ impl Submission {
     /// statement has ended. If the client is gone by then, nobody takes the guard, and dropping it cancels the job,
     /// unless the job outlives its client.
     pub(super) async fn submit(app: &App, admitted: Admitted) -> Result<Self, Problem> {
-        let Admitted { mut job, upload, has_key, is_submitted } = admitted;
+        let Admitted { operation, mut job, upload, has_key, is_submitted } = admitted;
         let id = job.id;
-        let operation = job.parameters.operation();
+        let queue = job.work.queue;
         let mode = if job.asynchronous { "async" } else { "sync" };
         let waiter = app.waiters.subscribe(id);
         let outlives_client = has_key || job.webhook_url.is_some();
         let (sender, submitted) = oneshot::channel();
         let span = tracing::info_span!(target: traces::TARGET, "send");
-        traces::describe_message(&span, Messaging::Send, operation.queue().name(), id);
+        traces::describe_message(&span, Messaging::Send, queue.name(), id);
         job.traceparent = traces::context(&span).or(job.traceparent);
         let task = {
             let app = app.clone();
@@ -113,11 +114,11 @@ impl Submission {
             && let Ok(Some(ended)) = self.app.lookups.find(self.id).await
             && ended.state.is_final()
         {
-            return Ok(ended);
+            return Ok(akhar_requests::job(ended)?);
         }
         loop {
             match (self.waiter.until_ended(&self.app.lookups, deadline).await, self.unflushed.clone()) {
-                (Ok(Some(job)), _) if job.state.is_final() => return Ok(job),
+                (Ok(Some(job)), _) if job.state.is_final() => return Ok(akhar_requests::job(job)?),
                 (Ok(None), _) if self.is_deleted().await? => return Err(DELETED),
                 (Ok(None), Some(lost)) if Instant::now() < deadline => {
                     tracing::warn!("the database has lost the job: submitting it again");
@@ -151,7 +152,7 @@ impl Submission {
     /// The job as it is now. An accepted job that cannot be read is assumed to be queued.
     async fn look_up(&self) -> Result<Job, Problem> {
         match self.app.lookups.find(self.id).await {
-            Ok(Some(job)) => Ok(job),
+            Ok(Some(job)) => Ok(akhar_requests::job(job)?),
             Ok(None) => Err(DELETED),
             Err(error) => {
                 tracing::warn!(%error, "the job was accepted, but cannot be read");
@@ -169,7 +170,8 @@ async fn place_and_submit(
     outlives_client: bool,
 ) -> Result<(Arc<NewJob>, CancelOnDisconnect), Problem> {
     if let Some(upload) = upload {
-        job.upload = Some(app.uploads.place(job.id, upload).await?);
+        let content = app.uploads.place(job.id, upload.bytes).await?;
+        job.upload = Some(JobUpload { media_type: upload.media_type.name().to_owned(), content });
     }
     let job = Arc::new(job);
     match retry_transient(|_| app.submissions.submit(job.clone())).await {
@@ -224,7 +226,7 @@ fn assumed_queued(id: JobId, operation: Operation) -> Job {
         ended_at: None,
         outcome: None,
         timing: None,
-        transcribed_s: None,
+        progress_s: None,
         is_kept_until_delivery: false,
         group: None,
         labels: BTreeMap::new(),

@@ -6,7 +6,8 @@ use akhar_client::{
     HandwritingBody, JobResultBody, Png, PointsBody, PredictionBody, PredictionsBody, SegmentBody,
     TranscriptionBody, WordBody,
 };
-use akhar_jobs::{JobState, Operation, Outcome, Prediction, Segment, Word};
+use akhar_jobs::JobState;
+use akhar_requests::{Operation, Outcome, Prediction, Segment, Word};
 use serde_json::value::RawValue;
 
 use crate::problems::{Problem, ProblemType, Violation};

@@ -1,7 +1,8 @@
 //! Builds the document about a job that its caller gets.
 
 use akhar_client::JobBody;
-use akhar_jobs::{Job, JobId, JobState, Outcome};
+use akhar_jobs::{JobId, JobState};
+use akhar_requests::{Job, Outcome};
 use axum::{
     Json,
     http::{HeaderMap, HeaderValue, StatusCode, header},
@@ -15,7 +16,7 @@ use crate::http::context::RequestInfo;
 /// was not read.
 pub(crate) fn job_body(job: Job, request_id: &str) -> JobBody {
     let warnings = warnings::warnings(job.outcome.as_ref());
-    let transcribed_s = job.outcome.as_ref().and_then(Outcome::audio_s).or(job.transcribed_s);
+    let transcribed_s = job.outcome.as_ref().and_then(Outcome::audio_s).or(job.progress_s);
     let confidence = job.outcome.as_ref().and_then(Outcome::confidence);
     let ended = job.outcome.map(|outcome| body::body(job.operation, job.state, Some(outcome)));
     let (result, error) = match ended {

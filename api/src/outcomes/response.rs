@@ -6,7 +6,8 @@ use akhar_client::{
     HandwritingBody, JobResultBody, Png, SegmentBody, TranscriptionBody, paragraphs,
     subtitles::{self, Layout},
 };
-use akhar_jobs::{HandwritingParameters, Job, Operation, Outcome, Parameters, SubtitleSize, Timing};
+use akhar_jobs::Timing;
+use akhar_requests::{HandwritingParameters, Job, Operation, Outcome, Parameters, SubtitleSize};
 use axum::{
     Json,
     http::{HeaderName, HeaderValue, header},

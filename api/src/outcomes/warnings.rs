@@ -1,7 +1,7 @@
 //! The warnings of an outcome: for the document of its job, and as a header of its response.
 
 use akhar_client::{ProbablyWrongBody, WARNINGS_HEADER, Warnings};
-use akhar_jobs::{Outcome, ProbablyWrong, TextKind};
+use akhar_requests::{Outcome, ProbablyWrong, TextKind};
 use axum::{
     http::{HeaderName, HeaderValue},
     response::Response,

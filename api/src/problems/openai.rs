@@ -2,7 +2,7 @@
 //! the others.
 
 use akhar_client::{OpenAiErrorBody, ViolationBody};
-use akhar_jobs::Operation;
+use akhar_requests::Operation;
 use axum::http::StatusCode;
 
 /// Whether a path is of OpenAI's API. The operations have paths beside its models.

@@ -28,6 +28,7 @@ use super::{
     problem_type::ProblemType,
     violation::{Code, Violation},
 };
+use akhar_requests::Unreadable;
 
 /// An error for a caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -198,6 +199,12 @@ impl IntoResponse for Problem {
 impl From<sqlx::Error> for Problem {
     fn from(cause: sqlx::Error) -> Self {
         Self::database(&cause)
+    }
+}
+
+impl From<Unreadable> for Problem {
+    fn from(cause: Unreadable) -> Self {
+        Self::internal(cause)
     }
 }
 

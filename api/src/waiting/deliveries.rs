@@ -6,8 +6,9 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use akhar_jobs::{Job, JobId, JobState, store, uploads::UploadStore};
+use akhar_jobs::{JobId, JobState, store, uploads::UploadStore};
 use akhar_platform::database::Database;
+use akhar_requests::Job;
 use axum::{
     body::{Body, HttpBody},
     response::Response,

@@ -4,10 +4,8 @@
 
 use std::collections::VecDeque;
 
-use akhar_jobs::{
-    Job,
-    store::{Cursor, Followed},
-};
+use akhar_jobs::store::{Cursor, Followed};
+use akhar_requests::Job;
 use axum::response::sse::Event;
 use futures::{Stream, stream};
 
@@ -88,11 +86,14 @@ impl<W: EventWriter> Follower<W> {
     fn take(&mut self, seen: Look) {
         match seen {
             Look::News(seen) => self.ready.extend(self.writer.news(seen)),
-            Look::Ended(job) => {
-                self.delivery = self.stream.streams.deliveries.of(&job);
-                self.ready.extend(self.writer.end(job));
-                self.is_over = true;
-            }
+            Look::Ended(stored) => match akhar_requests::job(stored) {
+                Ok(job) => {
+                    self.delivery = self.stream.streams.deliveries.of(&job);
+                    self.ready.extend(self.writer.end(job));
+                    self.is_over = true;
+                }
+                Err(unreadable) => self.break_off(unreadable.into()),
+            },
             Look::Gone => self.break_off(Problem::of(ProblemType::JobDeleted)),
             Look::Unavailable => (),
             Look::Failed(error) => self.break_off(error.into()),

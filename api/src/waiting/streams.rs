@@ -134,6 +134,7 @@ impl OpenStream {
 mod tests {
     use akhar_jobs::uploads::UploadStore;
     use akhar_platform::database::{Database, Pool, Servers};
+    use akhar_requests::WITH_ARTIFACTS;
     use tokio_util::task::TaskTracker;
 
     use super::*;
@@ -141,7 +142,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn all_streams_look_at_the_same_times() {
         let pool = Pool::new(Servers::parse("postgres://nowhere/none").unwrap(), 1);
-        let lookups = Lookups::start(&pool);
+        let lookups = Lookups::start(&pool, WITH_ARTIFACTS);
         let deliveries =
             Deliveries::new(Database::of_pool(pool), UploadStore::in_database(), TaskTracker::new());
         let streams = Streams::new(lookups, deliveries, NonZeroUsize::MIN, CancellationToken::new());

@@ -8,6 +8,7 @@ use akhar_jobs::{
     store::{self, Attempted, Delivery, Ended},
 };
 use akhar_platform::{metrics, telemetry::traces};
+use akhar_requests::WITH_ARTIFACTS;
 use reqwest::StatusCode;
 use tracing::{
     Instrument as _, Span,
@@ -148,9 +149,10 @@ impl Attempts {
             }
             Ended::Group(_) => return Err(Failure::Reopened),
         };
-        let Some(job) = store::find(db, id, delivery.account_id).await? else {
+        let Some(job) = store::find(db, id, delivery.account_id, WITH_ARTIFACTS).await? else {
             return Err(Failure::Never("the job does not exist any more".to_owned()));
         };
+        let job = akhar_requests::job(job).map_err(|error| Failure::Never(error.to_string()))?;
         let outcome_delivery = self.app.deliveries.of(&job);
         let EventBody { bytes, is_whole } = event::body(job, request_id, &self.app.public_path())
             .map_err(unwritable)?

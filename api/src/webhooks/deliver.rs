@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use akhar_jobs::store;
+use akhar_requests::QUEUES;
 use tokio::time::{Instant, sleep};
 
 use super::{attempt::Attempts, running::Running, sender::Sender};
@@ -30,7 +31,7 @@ pub(crate) async fn deliver(app: App) {
             tokio::select! { () = due.notified() => (), () = sleep(POLL_INTERVAL) => () }
             let began = Instant::now();
             let looked = async {
-                store::find_ends(&attempts.app.database.pool).await?;
+                store::find_ends(&attempts.app.database.pool, &QUEUES).await?;
                 begin_attempts(&attempts).await
             };
             if let Err(error) = looked.await {

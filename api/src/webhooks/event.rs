@@ -1,7 +1,8 @@
 //! The body of a webhook: a job or a group that has ended comes in, the JSON document comes out.
 
 use akhar_client::{GroupWebhookBody, GroupWebhookEvent, WebhookBody, WebhookEvent};
-use akhar_jobs::{Job, JobState, store::Group};
+use akhar_jobs::{JobState, store::Group};
+use akhar_requests::Job;
 use serde_json::Error;
 
 use crate::{groups::get::body as document_of_group, http::public_path::PublicPath, outcomes::document};
@@ -51,8 +52,9 @@ const fn event(state: JobState) -> Option<WebhookEvent> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use akhar_jobs::{JobId, Operation, Outcome};
+    use akhar_jobs::JobId;
     use akhar_platform::public_url::PublicUrl;
+    use akhar_requests::{Operation, Outcome};
     use chrono::Utc;
     use serde_json::{Value, json};
     use uuid::Uuid;
@@ -71,7 +73,7 @@ mod tests {
             ended_at: Some(Utc::now()),
             outcome,
             timing: None,
-            transcribed_s: None,
+            progress_s: None,
             is_kept_until_delivery: false,
             group: None,
             labels: BTreeMap::new(),
@@ -94,7 +96,7 @@ mod tests {
             probably_wrong: Vec::new(),
             confidence: None,
             language: None,
-            subtitles: akhar_jobs::SubtitleSize::default(),
+            subtitles: akhar_requests::SubtitleSize::default(),
         }
     }
 

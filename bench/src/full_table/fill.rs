@@ -1,9 +1,10 @@
 //! Fills the table of a service with jobs that ended in each way, and with jobs that wait.
 
 use akhar_jobs::{
-    FreePlaces, Outcome, Queue,
+    End, FreePlaces,
     store::{self, Ending, Guard},
 };
+use akhar_requests::QUICK;
 use akhar_tests::{Stack, http::send, queue};
 use serde_json::json;
 use uuid::Uuid;
@@ -38,11 +39,11 @@ pub(super) async fn finished(stack: &mut Stack, n: usize) {
     let per_error = n_failed / i64::try_from(ERRORS.len()).expect("a few");
     for error in ERRORS {
         let job = accept(stack).await;
-        end(stack, Some(Outcome::Failed), Some(error)).await;
+        end(stack, End::Failed, Some(error)).await;
         copy(&stack.db, job, per_error - 1, HALF_A_DAY_S).await;
     }
     let job = accept(stack).await;
-    end(stack, None, None).await;
+    end(stack, End::Cancelled, None).await;
     copy(&stack.db, job, n_cancelled - 1, HALF_A_DAY_S).await;
     vacuum(&stack.db).await;
 }
@@ -61,11 +62,10 @@ async fn accept(stack: &Stack) -> Uuid {
 }
 
 /// Claims the waiting job and ends it.
-async fn end(stack: &Stack, outcome: Option<Outcome>, error: Option<&str>) {
-    let claimed =
-        store::claim(&stack.db, "bench", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
+async fn end(stack: &Stack, end: End, error: Option<&str>) {
+    let claimed = store::claim(&stack.db, "bench", &[FreePlaces::any(QUICK, 1)]).await.expect("a claim");
     let error = error.map(str::to_owned);
     let guard = Guard::Claimed(claimed[0].fence);
-    let ending = Ending { guard, outcome, timing: None, error, may_have_webhook: false };
+    let ending = Ending { guard, end, timing: None, error, may_have_webhook: false };
     assert!(queue::end(&stack.db, &[ending]).await.expect("a write").any());
 }

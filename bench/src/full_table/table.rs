@@ -1,13 +1,14 @@
 //! The statements of the queue on one table, and their times.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::time::Instant;
 
 use akhar_jobs::{
-    Fence, FreePlaces, JobId, JobUpload, MediaType, NewJob, Outcome, Parameters, Queue, TopK, UploadContent,
+    Fence, FreePlaces, NewJob,
     store::{self, Ending, Guard},
 };
 use akhar_platform::database::Database;
-use akhar_tests::images::fixture_of;
+use akhar_requests::{MediaType, QUICK, Upload};
+use akhar_tests::{images::fixture_of, queue};
 use sqlx::postgres::PgConnectOptions;
 use uuid::Uuid;
 
@@ -41,7 +42,7 @@ impl Table {
             self.submit[kind].push(started.elapsed().as_secs_f64() * 1e3);
             let started = Instant::now();
             let claimed =
-                store::claim(&mut db, "bench", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
+                store::claim(&mut db, "bench", &[FreePlaces::any(QUICK, 1)]).await.expect("a claim");
             self.claim[kind].push(started.elapsed().as_secs_f64() * 1e3);
             let fences: Vec<Fence> = claimed.iter().map(|claimed| claimed.fence).collect();
             assert_eq!(fences.len(), 1, "a claim takes one job");
@@ -54,27 +55,17 @@ impl Table {
 /// A job for a digit.
 pub(super) fn job(asynchronous: bool) -> NewJob {
     let bytes = fixture_of("੫").bytes.into();
-    NewJob {
-        id: JobId(Uuid::now_v7()),
-        account_id: Uuid::nil(),
-        parameters: Parameters::DigitRecognition { top_k: TopK::new(3).expect("a valid number") },
-        upload: Some(JobUpload { media_type: MediaType::Png, content: UploadContent::Row(bytes) }),
-        reserved_upload: None,
-        recording_url: None,
-        request_id: Uuid::now_v7().to_string(),
-        traceparent: None,
-        asynchronous,
-        webhook_url: None,
-        retain_s: None,
-        group: None,
-        group_webhook_url: None,
-        labels: BTreeMap::new(),
-        max_queued: None,
-    }
+    let upload = Upload { media_type: MediaType::Png, bytes };
+    NewJob { account_id: Uuid::nil(), upload: Some(upload.into()), asynchronous, ..queue::new_job() }
 }
 
 /// The end of a job that recognised nothing.
 pub(super) fn succeeded(fence: Fence) -> Ending {
-    let outcome = Some(Outcome::Predictions { predictions: Vec::new() });
-    Ending { guard: Guard::Claimed(fence), outcome, timing: None, error: None, may_have_webhook: false }
+    Ending {
+        guard: Guard::Claimed(fence),
+        end: queue::answer(),
+        timing: None,
+        error: None,
+        may_have_webhook: false,
+    }
 }

@@ -3,10 +3,11 @@
 use std::{slice::from_ref, time::Duration};
 
 use akhar_jobs::{
-    FreePlaces, GroupName, NewJob, Outcome, Queue,
+    FreePlaces, GroupName, NewJob,
     store::{self, Ending, Guard},
 };
 use akhar_platform::database::Pool;
+use akhar_requests::QUICK;
 use akhar_tests::{
     Cluster, Stack,
     queue::{end, submit},
@@ -18,7 +19,7 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use crate::{cpu, queue::empty_job, report::Report, targets};
+use crate::{cpu, report::Report, targets};
 
 /// Jobs that one statement submits.
 const AT_A_TIME: usize = 10_000;
@@ -58,7 +59,7 @@ pub(super) async fn measure(report: &mut Report, followed: Followed) {
     let cluster = &Cluster::own();
     let stack =
         Stack::with().on(cluster).set("AKHAR_MAX_REQUESTS", 100 * u64::from(n_followers)).start().await;
-    stack.akhar(&["queues", "pause", Queue::Quick.name()]).await;
+    stack.akhar(&["queues", "pause", QUICK.name()]).await;
     let group = GroupName::parse("large").expect("a valid name");
     fill(&stack.db, &group, n_jobs).await;
     let events = format!("/v1/groups/{}/events", group.as_str());
@@ -108,7 +109,7 @@ async fn fill(db: &Pool, group: &GroupName, n: usize) {
     let account_id: Uuid = key.fetch_one(db).await.expect("the only key");
     for first in (0..n).step_by(AT_A_TIME) {
         let jobs: Vec<NewJob> = (first..n.min(first + AT_A_TIME))
-            .map(|_| NewJob { account_id, group: Some(group.clone()), ..empty_job() })
+            .map(|_| NewJob { account_id, group: Some(group.clone()), ..akhar_tests::queue::new_job() })
             .collect();
         submit(db, &jobs.iter().collect::<Vec<_>>()).await.expect("a write");
     }
@@ -125,11 +126,11 @@ async fn end_slowly(db: Pool) {
     let mut ticks = interval(END_INTERVAL);
     loop {
         ticks.tick().await;
-        let places = [FreePlaces::any(Queue::Quick, 1)];
+        let places = [FreePlaces::any(QUICK, 1)];
         let claimed = store::claim(&db, "bench", &places).await.expect("a claim");
         let ending = Ending {
             guard: Guard::Claimed(claimed[0].fence),
-            outcome: Some(Outcome::Predictions { predictions: Vec::new() }),
+            end: akhar_tests::queue::answer(),
             timing: None,
             error: None,
             may_have_webhook: false,

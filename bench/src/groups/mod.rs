@@ -6,16 +6,17 @@ mod followers;
 use std::time::Instant;
 
 use akhar_jobs::{
-    FreePlaces, GroupName, NewJob, Outcome, Queue,
+    FreePlaces, GroupName, NewJob,
     store::{self, Ending, Guard},
 };
 use akhar_platform::database::Database;
 use akhar_platform::database::Pool;
+use akhar_requests::{QUEUES, QUICK};
 use akhar_tests::{Cluster, figures::median};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use crate::{machine::Machine, queue::empty_job, report::Report, targets};
+use crate::{machine::Machine, report::Report, targets};
 pub(crate) use followers::Followed;
 
 /// Jobs that one statement submits or ends.
@@ -81,11 +82,11 @@ async fn claim_and_end(db: Pool) -> Vec<f64> {
     let mut times = Vec::new();
     let mut db = db.servers().connect().await.expect("a connection");
     for _ in 0..PER_TURN {
-        let places = [FreePlaces::any(Queue::Quick, AT_A_TIME)];
+        let places = [FreePlaces::any(QUICK, AT_A_TIME)];
         let claimed = store::claim(&mut db, "bench", &places).await.expect("a claim");
         let ending = |claimed: store::Claimed| Ending {
             guard: Guard::Claimed(claimed.fence),
-            outcome: Some(Outcome::Predictions { predictions: Vec::new() }),
+            end: akhar_tests::queue::answer(),
             timing: None,
             error: None,
             may_have_webhook: false,
@@ -118,7 +119,7 @@ async fn large(db: &Pool, report: &mut Report) {
     sqlx::query(update).bind(account).bind(&plain).execute(db).await.expect("a write");
     let plain = started.elapsed().as_secs_f64() * 1e3;
     let started = Instant::now();
-    store::cancel_group(db, account, &group).await.expect("a write");
+    store::cancel_group(db, &QUEUES, account, &group).await.expect("a write");
     let cancel = started.elapsed().as_secs_f64() * 1e3;
     let started = Instant::now();
     store::delete_group(db, account, &group).await.expect("a write");
@@ -147,5 +148,5 @@ async fn submit(db: &Pool, jobs: &[NewJob]) {
 }
 
 fn job(group: Option<&GroupName>) -> NewJob {
-    NewJob { group: group.cloned(), ..empty_job() }
+    NewJob { group: group.cloned(), account_id: Uuid::nil(), ..akhar_tests::queue::new_job() }
 }

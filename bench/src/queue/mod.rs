@@ -17,7 +17,6 @@ use crate::{
     report::Report,
     targets::{self, Target},
 };
-pub(crate) use akhar::empty_job;
 use turn::{AT_A_TIME, Mode, Took};
 
 /// A queue that runs empty jobs.

@@ -10,6 +10,7 @@ use akhar_platform::{
     config::Config,
     database::{Database, NOT_NOTIFIED, Pool, PrivatePostgres, Servers, advice, is_storage_full},
 };
+use akhar_requests::QUEUES;
 use secrecy::ExposeSecret as _;
 
 use super::{check::Check, machine::data_dir};
@@ -263,7 +264,7 @@ async fn replica(config: &Config) -> Option<Check> {
 
 /// A check for each queue that an operator has stopped.
 async fn queues(db: &Pool) -> Result<Vec<Check>, sqlx::Error> {
-    let controls = store::queue_controls(db).await?;
+    let controls = store::queue_controls(db, &QUEUES).await?;
     let stopped: Vec<Check> = controls
         .iter()
         .filter_map(|(queue, control)| {

@@ -12,8 +12,8 @@ mod verify;
 
 use std::path::PathBuf;
 
-use akhar_jobs::Language;
 use akhar_platform::config::Config;
+use akhar_requests::Language;
 
 use crate::{choices::named, failure::Failure};
 

@@ -9,8 +9,8 @@ use akhar_inference::{
     KeyTerms, Manifest, Registry,
     speech::{self, Chunker, Evidence, Joiner, SpeechModel, WindowInput, segments},
 };
-use akhar_jobs::Language;
 use akhar_platform::config::Config;
+use akhar_requests::Language;
 use akhar_worker::Recording;
 
 use super::error::failed;

@@ -10,11 +10,11 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use akhar_jobs::{
+use akhar_platform::text;
+use akhar_requests::{
     Language, MediaType,
     sniff::{N_START, media_type},
 };
-use akhar_platform::text;
 use glob::GlobResult;
 use url::{Position, Url};
 

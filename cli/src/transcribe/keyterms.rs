@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use akhar_jobs::key_term::{KeyTerm, MAX_TERMS};
 use akhar_platform::text;
+use akhar_requests::key_term::{KeyTerm, MAX_TERMS};
 
 use crate::failure::Failure;
 

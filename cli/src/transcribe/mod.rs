@@ -28,9 +28,10 @@ use std::{
 };
 
 use akhar_client::GroupBody;
-use akhar_jobs::{Channels, Digits, GroupName, Script};
+use akhar_jobs::GroupName;
 use akhar_operators::search::Term;
 use akhar_platform::{blocking::blocking, config::Config};
+use akhar_requests::{Channels, Digits, Script};
 use futures::{Stream, StreamExt as _, stream};
 use tokio::{
     sync::Semaphore,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use akhar_client::{SpeechRequest, subtitles::Layout};
-use akhar_jobs::{Channels, Digits, Script};
+use akhar_requests::{Channels, Digits, Script};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};

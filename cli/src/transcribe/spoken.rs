@@ -1,6 +1,6 @@
 //! The language of recordings, or that each has its own, which is detected.
 
-use akhar_jobs::Language;
+use akhar_requests::Language;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 

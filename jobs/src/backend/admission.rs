@@ -18,6 +18,7 @@ use crate::{
     NewJob, Pace, Queue,
     backend::waiting::Waiting,
     fair_share::{Exceeded, Limit},
+    queue::ByQueue,
     store::{self, QueueMode, WaitingJobs},
 };
 
@@ -60,7 +61,7 @@ pub struct Admission(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     max_waiting: AtomicI64,
-    queues: [QueueState; Queue::ALL.len()],
+    queues: ByQueue<QueueState>,
 }
 
 #[derive(Debug, Default)]
@@ -88,9 +89,10 @@ struct Count {
 }
 
 impl Admission {
-    /// Allows at most `max_waiting` waiting jobs in each queue.
-    pub fn new(max_waiting: i64) -> Self {
-        Self(Arc::new(Inner { max_waiting: max_waiting.into(), queues: Default::default() }))
+    /// Allows at most `max_waiting` waiting jobs in each of these queues.
+    pub fn new(max_waiting: i64, queues: &'static [Queue]) -> Self {
+        let queues = ByQueue::new(queues, |_| QueueState::default());
+        Self(Arc::new(Inner { max_waiting: max_waiting.into(), queues }))
     }
 
     /// The number of jobs that may wait in each queue.
@@ -105,9 +107,14 @@ impl Admission {
 
     /// Reads the modes of the queues, and counts the rows, again before the next job is accepted.
     pub fn forget_counts(&self) {
-        for queue in Queue::ALL {
-            self.estimate(queue).last_count = None;
+        for (_, state) in self.0.queues.iter() {
+            state.estimate.lock().last_count = None;
         }
+    }
+
+    /// The queues.
+    pub(super) fn queues(&self) -> &'static [Queue] {
+        self.0.queues.queues()
     }
 
     /// Decides which of these jobs of one queue are accepted, in order. The accepted ones count as waiting from now on.
@@ -142,7 +149,7 @@ impl Admission {
         if last_count.began.elapsed() <= MAX_AGE.max(last_count.took * MIN_AGE_PER_COUNTING_TIME) {
             return Ok(());
         }
-        let Ok(counting) = self.0.queues[queue as usize].counting.clone().try_lock_owned() else {
+        let Ok(counting) = self.0.queues.of(queue).counting.clone().try_lock_owned() else {
             return Ok(()); // a count is running
         };
         let (began, earlier) = self.begin_count(queue, &[]);
@@ -160,7 +167,7 @@ impl Admission {
 
     /// Counts the rows. A job of each of the accounts `not_inserted` was accepted and is not in the database yet.
     async fn count(&self, db: &Pool, queue: Queue, not_inserted: &[Uuid]) -> Result<(), sqlx::Error> {
-        let _counting = self.0.queues[queue as usize].counting.lock().await;
+        let _counting = self.0.queues.of(queue).counting.lock().await;
         let (began, earlier) = self.begin_count(queue, not_inserted);
         let counted = read(db, queue, earlier).await?;
         self.finish_count(queue, began, &counted);
@@ -192,7 +199,7 @@ impl Admission {
     }
 
     fn estimate(&self, queue: Queue) -> MutexGuard<'_, Estimate> {
-        self.0.queues[queue as usize].estimate.lock()
+        self.0.queues.of(queue).estimate.lock()
     }
 }
 

@@ -124,14 +124,15 @@ impl ClaimJobs {
 
 impl Claims {
     /// Starts the task that claims jobs in the name of `worker`. It uses its own connection with the options of `db`,
-    /// and runs as many jobs of each queue at a time as it has places. The receiver gets the claims that are
+    /// and runs as many jobs of each of these queues at a time as it has places. The receiver gets the claims that are
     /// dropped before their attempt. It ends when this handle and all claims are dropped.
     pub fn start(
         db: &Pool,
         worker: String,
+        queues: &'static [Queue],
         places: impl Fn(Queue) -> Places,
     ) -> (Self, mpsc::UnboundedReceiver<ClaimedJob>) {
-        let held = HeldByQueue::new(places);
+        let held = HeldByQueue::new(queues, places);
         let shared = Arc::new(Shared { db: db.clone(), worker, held, claiming: Mutex::default() });
         let (dropped, receiver) = mpsc::unbounded_channel();
         let group = Group::start(db.of_task(), ClaimJobs { shared: shared.clone(), dropped });

@@ -14,7 +14,7 @@ use futures::task::AtomicWaker;
 use parking_lot::Mutex;
 use uuid::Uuid;
 
-use crate::{Fence, FreePlaces, Places, Queue, store::Orders};
+use crate::{Fence, FreePlaces, Places, Queue, queue::ByQueue, store::Orders};
 
 /// A handle on the claims of one queue that this process holds. Their number is limited.
 #[derive(Debug, Clone)]
@@ -63,33 +63,33 @@ pub(crate) struct Vacancy {
 /// The claims of all queues that a process holds. Unlike [`Claims`](super::Claims), this handle keeps no task alive: who
 /// only looks at claims must not delay the end of the task that makes them.
 #[derive(Debug, Clone)]
-pub struct HeldByQueue([HeldClaims; Queue::ALL.len()]);
+pub struct HeldByQueue(ByQueue<HeldClaims>);
 
 impl HeldByQueue {
     /// Empty sets, with the places of each queue.
-    pub(super) fn new(places: impl Fn(Queue) -> Places) -> Self {
-        Self(Queue::ALL.map(|queue| HeldClaims::new(places(queue))))
+    pub(super) fn new(queues: &'static [Queue], places: impl Fn(Queue) -> Places) -> Self {
+        Self(ByQueue::new(queues, |queue| HeldClaims::new(places(queue))))
     }
 
     /// The claims of one queue.
     pub fn of(&self, queue: Queue) -> &HeldClaims {
-        &self.0[queue as usize]
+        self.0.of(queue)
     }
 
     /// Whether this claim is held.
     pub(super) fn holds(&self, fence: Fence) -> bool {
-        self.0.iter().any(|held| held.holds(fence))
+        self.0.iter().any(|(_, held)| held.holds(fence))
     }
 
     /// Whether a suspect is held. Its end is not written, so its worker could still die with it.
     pub(super) fn has_suspect(&self) -> bool {
-        self.0.iter().any(|held| held.0.claims.lock().n_suspects > 0)
+        self.0.iter().any(|(_, held)| held.0.claims.lock().n_suspects > 0)
     }
 
     /// Pauses the queues of which this worker may claim no jobs, and resumes the others.
     pub fn apply(&self, orders: &Orders) {
-        for queue in Queue::ALL {
-            self.of(queue).pause(!orders.allow(queue));
+        for (queue, held) in self.0.iter() {
+            held.pause(!orders.allow(queue));
         }
     }
 }
@@ -251,6 +251,8 @@ mod tests {
     use super::*;
     use crate::JobId;
 
+    const QUEUE: Queue = Queue::set(["a"])[0];
+
     fn fence() -> Fence {
         Fence { job: JobId(Uuid::now_v7()), attempt: 1 }
     }
@@ -266,7 +268,7 @@ mod tests {
     }
 
     fn n_free(claims: &HeldClaims) -> usize {
-        claims.free(Queue::Quick).map_or(0, |free| free.n)
+        claims.free(QUEUE).map_or(0, |free| free.n)
     }
 
     #[test]
@@ -295,7 +297,7 @@ mod tests {
         let claims = HeldClaims::new(Places { n: 4, n_of_account: 2, n_large: 1 });
         let n_shares_freed =
             || claims.poll_free(&Context::from_waker(futures::task::noop_waker_ref())).n_shares_freed;
-        let any = FreePlaces::any(Queue::Speech, 1);
+        let any = FreePlaces::any(QUEUE, 1);
         let free = |full: &[u128], with_large| {
             let any = any.clone();
             let full_accounts = full.iter().map(|n| (Uuid::from_u128(*n), false)).collect();
@@ -303,19 +305,19 @@ mod tests {
             let with_large_asynchronous = with_large;
             Some(FreePlaces { n_asynchronous, full_accounts, with_large, with_large_asynchronous, ..any })
         };
-        assert_eq!(claims.free(Queue::Speech), free(&[], true), "one at a time");
+        assert_eq!(claims.free(QUEUE), free(&[], true), "one at a time");
         let mut large = hold(&claims, 1, true);
-        assert_eq!(claims.free(Queue::Speech), free(&[], false));
+        assert_eq!(claims.free(QUEUE), free(&[], false));
         let small = hold(&claims, 1, false);
-        assert_eq!(claims.free(Queue::Speech), free(&[1], false));
+        assert_eq!(claims.free(QUEUE), free(&[1], false));
         let others = [hold(&claims, 2, false), hold(&claims, 3, false)];
-        assert_eq!(claims.free(Queue::Speech), None);
+        assert_eq!(claims.free(QUEUE), None);
         drop(others);
         assert_eq!(n_shares_freed(), 0, "nobody waited for these");
         large.work_is_over();
-        assert_eq!((claims.free(Queue::Speech), n_shares_freed()), (free(&[], true), 1));
+        assert_eq!((claims.free(QUEUE), n_shares_freed()), (free(&[], true), 1));
         drop((large, small));
-        assert_eq!((claims.free(Queue::Speech), n_shares_freed()), (free(&[], true), 1));
+        assert_eq!((claims.free(QUEUE), n_shares_freed()), (free(&[], true), 1));
     }
 
     #[test]
@@ -323,7 +325,7 @@ mod tests {
         let claims = HeldClaims::new(Places { n: 8, n_of_account: 2, n_large: 4 });
         let n_shares_freed =
             || claims.poll_free(&Context::from_waker(futures::task::noop_waker_ref())).n_shares_freed;
-        let free = || claims.free(Queue::Speech).unwrap();
+        let free = || claims.free(QUEUE).unwrap();
         let mut held: Vec<_> = [1, 1, 2].map(|account| hold_as(&claims, account, true, true)).into();
         let FreePlaces { full_accounts, with_large, with_large_asynchronous, .. } = free();
         assert_eq!(full_accounts, [(Uuid::from_u128(1), true)], "it may have others that it waits for");
@@ -334,6 +336,6 @@ mod tests {
         held.pop();
         assert_eq!((free().n_asynchronous, n_shares_freed()), (1, 1));
         let _waiting = [hold(&claims, 1, true), hold(&claims, 1, false), hold(&claims, 4, false)];
-        assert_eq!(claims.free(Queue::Speech), None);
+        assert_eq!(claims.free(QUEUE), None);
     }
 }

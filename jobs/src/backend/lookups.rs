@@ -8,7 +8,7 @@ use sqlx::PgConnection;
 use crate::{
     Job, JobId,
     backend::group::{Group, GroupError, Statement},
-    store::{self, Cursor, Followed},
+    store::{self, Cursor, Followed, WithArtifacts},
 };
 
 /// A handle on the tasks that read jobs.
@@ -18,7 +18,9 @@ pub struct Lookups {
     follows: Group<Follow>,
 }
 
-struct Find;
+struct Find {
+    with_artifacts: WithArtifacts,
+}
 
 impl Statement for Find {
     type Item = JobId;
@@ -27,7 +29,7 @@ impl Statement for Find {
     const MAX_ITEMS: usize = 256;
 
     async fn execute(&self, db: &mut PgConnection, ids: &[JobId]) -> Result<Vec<Option<Job>>, sqlx::Error> {
-        let found = store::find_many(db, ids).await?;
+        let found = store::find_many(db, ids, self.with_artifacts).await?;
         let mut found: HashMap<JobId, Job> = found.into_iter().map(|job| (job.id, job)).collect();
         // Two callers may ask for the same job. The last one takes it, the others get a copy.
         let is_asked_again = |at: usize| ids[at + 1..].contains(&ids[at]);
@@ -57,8 +59,9 @@ impl Statement for Follow {
 
 impl Lookups {
     /// Starts the tasks that read. Each uses its own connection with the options of `db`.
-    pub fn start(db: &Pool) -> Self {
-        Self { finds: Group::start(db.of_task(), Find), follows: Group::start(db.of_task(), Follow) }
+    pub fn start(db: &Pool, with_artifacts: WithArtifacts) -> Self {
+        let find = Find { with_artifacts };
+        Self { finds: Group::start(db.of_task(), find), follows: Group::start(db.of_task(), Follow) }
     }
 
     /// The current state of a job of any account. `None` if no job has this id.

@@ -19,6 +19,7 @@ use crate::{
         admission::{Admission, QueueFull},
         group::{Group, GroupError, Statement},
     },
+    queue::ByQueue,
     store::{self, Submitted},
 };
 
@@ -48,9 +49,9 @@ pub type SubmitResult = Result<Submitted, SubmitError>;
 pub struct NotAccepted(pub Vec<(JobId, SubmitResult)>);
 
 /// The side of the queue that submits jobs, as apalis's [`Persistence`]: pushing a task submits its job. It is a handle
-/// on the tasks that submit, one for each queue in the order of [`Queue::ALL`].
+/// on the tasks that submit, one for each queue.
 #[derive(Debug, Clone)]
-pub struct Submissions([Group<Submit>; Queue::ALL.len()]);
+pub struct Submissions(ByQueue<Group<Submit>>);
 
 /// Submits jobs of one queue.
 struct Submit {
@@ -97,7 +98,7 @@ impl Submissions {
     /// `db`.
     pub fn start(db: &Pool, admission: &Admission) -> Self {
         let submit = |queue| Submit { queue, admission: admission.clone(), db: db.clone() };
-        Self(Queue::ALL.map(|queue| Group::start(db.of_task(), submit(queue))))
+        Self(ByQueue::new(admission.queues(), |queue| Group::start(db.of_task(), submit(queue))))
     }
 
     /// Pushes one job. It is on disk when this returns if [`NewJob::is_flushed`]. Otherwise it can be lost if Postgres
@@ -121,7 +122,7 @@ impl Persistence for Submissions {
     async fn push_tasks(&mut self, tasks: Vec<Task<Arc<NewJob>>>) -> Result<(), NotAccepted> {
         let jobs: Vec<_> = tasks.into_iter().map(|task| task.args).collect();
         let mut refused = Vec::new();
-        for (group, queue) in self.0.iter().zip(Queue::ALL) {
+        for (queue, group) in self.0.iter() {
             let of_queue: Vec<_> = jobs.iter().filter(|job| job.queue() == queue).cloned().collect();
             if of_queue.is_empty() {
                 continue;

@@ -8,11 +8,11 @@ use std::{
 
 use futures::task::AtomicWaker;
 
-use crate::Queue;
+use crate::{Queue, queue::ByQueue};
 
 /// The wake-ups of all queues.
-#[derive(Debug, Default)]
-pub struct Wakeups([Wakeup; Queue::ALL.len()]);
+#[derive(Debug)]
+pub struct Wakeups(ByQueue<Wakeup>);
 
 #[derive(Debug, Default)]
 pub(super) struct Wakeup {
@@ -34,21 +34,25 @@ impl Wakeup {
 }
 
 impl Wakeups {
-    pub(super) const fn of(&self, queue: Queue) -> &Wakeup {
-        &self.0[queue as usize]
+    /// Those of these queues.
+    pub fn new(queues: &'static [Queue]) -> Self {
+        Self(ByQueue::new(queues, |_| Wakeup::default()))
+    }
+
+    pub(super) fn of(&self, queue: Queue) -> &Wakeup {
+        self.0.of(queue)
     }
 
     /// Wakes every consumer. Use this when announcements may have been missed.
     pub fn wake_all(&self) {
-        self.0.iter().for_each(Wakeup::wake);
+        self.0.iter().for_each(|(_, wakeup)| wakeup.wake());
     }
 
     /// Wakes the consumers of the queues that an announcement names (see
     /// [`JOBS_QUEUED`](crate::store::JOBS_QUEUED)). Names that this version does not know are ignored.
     pub fn announce(&self, payload: &str) {
-        for queue in payload.split(',').filter_map(Queue::from_name) {
-            self.of(queue).wake();
-        }
+        let is_named = |queue: Queue| payload.split(',').any(|name| name == queue.name());
+        self.0.iter().filter(|(queue, _)| is_named(*queue)).for_each(|(_, wakeup)| wakeup.wake());
     }
 }
 
@@ -56,19 +60,21 @@ impl Wakeups {
 mod tests {
     use super::*;
 
+    const QUEUES: [Queue; 2] = Queue::set(["quick", "slow"]);
+
     fn n_wakes(wakeups: &Wakeups) -> [u64; 2] {
         let cx = Context::from_waker(futures::task::noop_waker_ref());
-        Queue::ALL.map(|queue| wakeups.of(queue).register(&cx))
+        QUEUES.map(|queue| wakeups.of(queue).register(&cx))
     }
 
     #[test]
     fn an_announcement_wakes_the_queues_it_names() {
-        let wakeups = Wakeups::default();
-        wakeups.announce("speech");
+        let wakeups = Wakeups::new(&QUEUES);
+        wakeups.announce("slow");
         assert_eq!(n_wakes(&wakeups), [0, 1]);
-        wakeups.announce("quick,speech");
+        wakeups.announce("quick,slow");
         assert_eq!(n_wakes(&wakeups), [1, 2]);
-        for odd in ["", "other", "quick;speech"] {
+        for odd in ["", "other", "quick;slow"] {
             wakeups.announce(odd);
         }
         assert_eq!(n_wakes(&wakeups), [1, 2]);

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use serde_json::value::RawValue;
 use sqlx::{FromRow as _, PgExecutor, postgres::PgRow, types::Json};
 use uuid::Uuid;
 
 use crate::{
-    Fence, FreePlaces, JobId, JobUpload, MediaType, Parameters, Queue, RecordingUrl, UploadContent,
-    UploadObject, places::LARGE_UPLOAD_BYTES,
+    Fence, FreePlaces, JobId, JobUpload, Queue, RecordingUrl, UploadContent, UploadObject,
+    places::LARGE_UPLOAD_BYTES,
 };
 
 use super::{
@@ -29,9 +30,9 @@ pub struct Claimed {
     pub is_suspect: bool,
     /// The account that owns it.
     pub account_id: Uuid,
-    /// The operation and its parameters.
-    pub parameters: Parameters,
-    /// The caller's file, if the operation takes one.
+    /// JSON of what is to be done.
+    pub parameters: Box<RawValue>,
+    /// The caller's file, if the work needs one.
     pub upload: Option<JobUpload>,
     /// Where the recording is fetched, if the caller has not sent it.
     pub recording_url: Option<RecordingUrl>,
@@ -55,7 +56,7 @@ struct ClaimedRow {
     is_suspect: bool,
     queue: String,
     account_id: Uuid,
-    parameters: Json<Parameters>,
+    parameters: Json<Box<RawValue>>,
     request_id: String,
     is_asynchronous: bool,
     traceparent: Option<String>,
@@ -176,7 +177,7 @@ pub async fn claim(
     .await?;
     // A row that this version cannot read is left out, so that the other jobs are still attempted. Its job stays
     // claimed, is returned to its queue as lost, and fails in the end.
-    let read = |row: &PgRow| match ClaimedRow::from_row(row).and_then(ClaimedRow::into_claimed) {
+    let read = |row: &PgRow| match ClaimedRow::from_row(row).and_then(|row| row.into_claimed(places)) {
         Ok(claimed) => Some(claimed),
         Err(error) => {
             tracing::error!(%error, "cannot read a claimed job");
@@ -206,7 +207,7 @@ impl Claimed {
 }
 
 impl ClaimedRow {
-    fn into_claimed(self) -> Result<Claimed, sqlx::Error> {
+    fn into_claimed(self, places: &[FreePlaces]) -> Result<Claimed, sqlx::Error> {
         let content = match (self.upload, self.upload_url) {
             (Some(bytes), _) => Some(UploadContent::Row(bytes.into())),
             (None, Some(url)) => {
@@ -219,16 +220,13 @@ impl ClaimedRow {
             (None, None) => None,
         };
         let upload = match (self.media_type, content) {
-            (Some(name), Some(content)) => {
-                let media_type =
-                    MediaType::from_name(&name).ok_or_else(|| unreadable("media type", &name))?;
-                Some(JobUpload { media_type, content })
-            }
+            (Some(media_type), Some(content)) => Some(JobUpload { media_type, content }),
             _ => None,
         };
+        let queue = places.iter().map(|free| free.queue).find(|queue| queue.name() == self.queue);
         Ok(Claimed {
             fence: Fence { job: self.id, attempt: self.attempt },
-            queue: Queue::from_name(&self.queue).ok_or_else(|| unreadable("queue", &self.queue))?,
+            queue: queue.ok_or_else(|| unreadable("queue", &self.queue))?,
             is_last_attempt: self.attempt >= self.max_attempts,
             is_suspect: self.is_suspect,
             account_id: self.account_id,

@@ -5,6 +5,8 @@ use chrono::{DateTime, Utc};
 
 use crate::Queue;
 
+use super::rows::column;
+
 /// What happens to the jobs of a queue. The names are stored in rows: never rename one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, sqlx::Type)]
 #[serde(rename_all = "lowercase")]
@@ -67,16 +69,16 @@ impl Orders {
 }
 
 /// The mode of each queue.
-pub async fn queue_controls(db: &Pool) -> Result<Vec<(Queue, QueueControl)>, sqlx::Error> {
+pub async fn queue_controls(db: &Pool, queues: &[Queue]) -> Result<Vec<(Queue, QueueControl)>, sqlx::Error> {
     let controls: Vec<QueueControl> = sqlx::query_as(
         "select coalesce(c.mode, 'open') as mode, c.changed_at
          from unnest($1::text[]) with ordinality as q (queue, nth)
          left join queue_controls c on c.queue = q.queue order by q.nth",
     )
-    .bind(Queue::ALL.map(Queue::name))
+    .bind(column(queues, |queue| queue.name()))
     .fetch_all(db)
     .await?;
-    Ok(Queue::ALL.into_iter().zip(controls).collect())
+    Ok(queues.iter().copied().zip(controls).collect())
 }
 
 /// The mode of a queue.

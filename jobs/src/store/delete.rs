@@ -1,5 +1,5 @@
 //! Deletes jobs that have ended, with everything that belongs to them: outcomes, uploads in rows, artifacts, segments, failed
-//! attempts, webhooks, the keys of their requests and their reservations of audio. No other statement deletes a job. Uploads
+//! attempts, webhooks, the keys of their requests and their reservations. No other statement deletes a job. Uploads
 //! outside the database are deleted by whoever gets their addresses, or by the search for objects without a job.
 
 use std::time::Duration;

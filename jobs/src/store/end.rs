@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use akhar_platform::database::{Pool, transaction};
-use sqlx::{PgConnection, PgExecutor, types::Json};
+use sqlx::{PgConnection, PgExecutor};
 use uuid::Uuid;
 
-use crate::{Fence, JobId, JobState, Outcome, Timing};
+use crate::{End, Fence, JobId, JobState, Timing};
 
 use super::{
     announcements::{JOBS_ENDED, WEBHOOKS_DUE, announce},
@@ -67,8 +67,8 @@ impl Guard {
 pub struct Ending {
     /// The condition for ending the job.
     pub guard: Guard,
-    /// What the caller gets. `None` cancels the job.
-    pub outcome: Option<Outcome>,
+    /// What comes of the job.
+    pub end: End,
     /// The durations of the last attempt.
     pub timing: Option<Timing>,
     /// Why the last attempt failed. Shown to operators only.
@@ -82,7 +82,7 @@ impl Ending {
     pub const fn dead(fence: Fence, error: String, may_have_webhook: bool) -> Self {
         Self {
             guard: Guard::Claimed(fence),
-            outcome: Some(Outcome::Failed),
+            end: End::Failed,
             timing: None,
             error: Some(error),
             may_have_webhook,
@@ -91,7 +91,7 @@ impl Ending {
 
     /// Cancels a job. The worker that runs it stops when it next writes the job's progress.
     pub const fn cancelled(guard: Guard) -> Self {
-        Self { guard, outcome: None, timing: None, error: None, may_have_webhook: true }
+        Self { guard, end: End::Cancelled, timing: None, error: None, may_have_webhook: true }
     }
 
     const fn job(&self) -> JobId {
@@ -99,23 +99,32 @@ impl Ending {
     }
 
     const fn state(&self) -> JobState {
-        match &self.outcome {
-            Some(outcome) if outcome.is_answer() => JobState::Succeeded,
-            Some(_) => JobState::Failed,
-            None => JobState::Cancelled,
+        match &self.end {
+            End::Answered(..) => JobState::Succeeded,
+            End::Rejected(_) | End::Failed => JobState::Failed,
+            End::Cancelled => JobState::Cancelled,
         }
     }
 
-    /// Whether the end changes nothing beside the job's row and its artifacts: it is the result of a picture or of
-    /// handwriting, and the job has no webhook.
-    fn is_of_row_only(&self) -> bool {
-        !self.may_have_webhook && self.outcome.as_ref().is_some_and(Outcome::is_quick_answer)
+    /// The outcome that the row gets.
+    fn document(&self) -> Option<&str> {
+        match &self.end {
+            End::Answered(outcome, _) | End::Rejected(outcome) => Some(outcome.document.get()),
+            End::Failed => Some(r#"{"kind":"failed"}"#),
+            End::Cancelled => None,
+        }
+    }
+
+    /// Whether the end changes nothing beside the job's row and its artifacts: it is an answer that uses no amount and has no parts,
+    /// and the job has no webhook.
+    const fn is_of_row_only(&self) -> bool {
+        !self.may_have_webhook && matches!(self.end, End::Answered(_, None))
     }
 }
 
 /// Ends the jobs whose guards are met: writes their outcomes and artifacts, deletes their uploads (but not those of dead
-/// jobs, which the service failed to process and an operator can retry) and the segments that were stored while they ran,
-/// adds recordings to the usage of their accounts, writes the deliveries of their webhooks, and announces their ends (see
+/// jobs, which the service failed to process and an operator can retry) and the parts that were stored while they ran,
+/// adds what they used to the usage of their accounts, writes the deliveries of their webhooks, and announces their ends (see
 /// [`super::ended`]).
 ///
 /// All of them are on disk when this returns if at least one of the ended jobs is acknowledged, has an upload outside the database (a
@@ -149,7 +158,7 @@ pub async fn end_within(
     // A job that no worker has claimed has nothing beside its row, unless it has a webhook.
     let to_settle: Vec<_> = ended.iter().filter(|row| row.attempt > 0 || row.has_webhook).collect();
     if !to_settle.is_empty() {
-        settle(transaction, &to_settle).await?;
+        settle(transaction, &to_settle, endings).await?;
     }
     Ok(ended)
 }
@@ -203,7 +212,7 @@ pub struct EndedRow {
 /// flushed, also announces the ends. Only the primary key can find the rows: with another index their order could be another one, and
 /// two statements could wait for each other.
 async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedRow>, sqlx::Error> {
-    let artifacts = artifacts::of(endings.iter().map(|e| (e.job(), e.outcome.as_ref())));
+    let artifacts = artifacts::of(endings.iter().map(|e| (e.job(), &e.end)));
     sqlx::query_as(
         "with ended as (
              update jobs j set state = e.state, outcome = e.outcome, worker = null, ended_at = now(),
@@ -212,7 +221,7 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
                  decode_us = e.decode_us, infer_us = e.infer_us, last_error = coalesce(e.error, j.last_error)
              from (
                  select unnest($1::uuid[]) as id, unnest($2::int4[]) as attempt, unnest($3::uuid[]) as account_id,
-                     unnest($4::bool[]) as may_run, unnest($5::text[]) as state, unnest($6::jsonb[]) as outcome,
+                     unnest($4::bool[]) as may_run, unnest($5::text[]) as state, unnest($6::text[])::jsonb as outcome,
                      unnest($7::bool[]) as is_dead, unnest($8::int4[]) as decode_us, unnest($9::int4[]) as infer_us,
                      unnest($10::text[]) as error) as e
              where j.id = e.id and case when e.attempt is null
@@ -240,27 +249,32 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
     .bind(rare_column(endings, |e| e.guard.account_id()))
     .bind(column(endings, |e| matches!(e.guard, Guard::Unended { .. })))
     .bind(column(endings, |e| e.state().name()))
-    .bind(rare_column(endings, |e| e.outcome.as_ref().map(Json)))
-    .bind(column(endings, |e| matches!(e.outcome, Some(Outcome::Failed))))
+    .bind(rare_column(endings, |e| e.document()))
+    .bind(column(endings, |e| matches!(e.end, End::Failed)))
     .bind(rare_column(endings, |e| e.timing.map(|t| t.decode_us)))
     .bind(rare_column(endings, |e| e.timing.map(|t| t.infer_us)))
     .bind(rare_column(endings, |e| e.error.as_deref()))
     .bind(artifacts.jobs)
     .bind(artifacts.names)
-    .bind(artifacts.bytes.iter().map(|bytes| &**bytes).collect::<Vec<_>>())
+    .bind(artifacts.bytes)
     .bind(JOBS_ENDED)
     .fetch_all(db)
     .await
 }
 
-/// Changes what belongs to ended jobs beside their rows: their segments, failed attempts, usage of audio and webhooks.
-async fn settle(db: &mut PgConnection, ended: &[&EndedRow]) -> Result<(), sqlx::Error> {
+/// Changes what belongs to ended jobs beside their rows: their parts, failed attempts, used amounts and webhooks.
+async fn settle(db: &mut PgConnection, ended: &[&EndedRow], endings: &[Ending]) -> Result<(), sqlx::Error> {
+    let used = |ending: &Ending| match ending.end {
+        End::Answered(_, Some(amount)) => Some((ending.job().0, amount)),
+        _ => None,
+    };
+    let (users, amounts): (Vec<_>, Vec<_>) = endings.iter().filter_map(used).unzip();
     let failed: Vec<_> = ended.iter().filter(|row| row.has_failed).collect();
     sqlx::query(
         "with ended as (
              select id, account_id, attempt, started_at, last_error, webhook_url,
-                 case state when 'cancelled' then transcribed_s else (outcome->>'seconds')::float8 end as audio_s
-             from jobs where id = any($1)),
+                 case state when 'cancelled' then transcribed_s else used.amount end as used_s
+             from jobs left join unnest($4::uuid[], $5::float8[]) as used (job, amount) on job = id where id = any($1)),
          forgotten_segments as (delete from segments where job_id = any($1)),
          failed as (
              insert into failed_attempts (job_id, attempt, worker, started_at, error)
@@ -269,8 +283,8 @@ async fn settle(db: &mut PgConnection, ended: &[&EndedRow]) -> Result<(), sqlx::
              on conflict (job_id, attempt) do nothing),
          used_audio as (
              insert into audio_usage (account_id, day, seconds)
-             select account_id, (now() at time zone 'utc')::date, sum(audio_s)
-             from ended where audio_s > 0 group by account_id order by account_id
+             select account_id, (now() at time zone 'utc')::date, sum(used_s)
+             from ended where used_s > 0 group by account_id order by account_id
              on conflict (account_id, day) do update set seconds = audio_usage.seconds + excluded.seconds)
          insert into webhook_deliveries (job_id, account_id, url)
          select id, account_id, webhook_url from ended where webhook_url is not null order by id
@@ -280,6 +294,8 @@ async fn settle(db: &mut PgConnection, ended: &[&EndedRow]) -> Result<(), sqlx::
     .bind(column(ended, |row| row.id.0))
     .bind(column(&failed, |row| row.id.0))
     .bind(column(&failed, |row| row.failed_worker.as_deref()))
+    .bind(users)
+    .bind(amounts)
     .execute(db)
     .await?;
     Ok(())

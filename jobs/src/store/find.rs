@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 
 use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
+use serde_json::value::RawValue;
 use sqlx::{PgConnection, Postgres, QueryBuilder, types::Json};
 use uuid::Uuid;
 
-use crate::{GroupName, Job, JobId, JobState, Label, Operation, Outcome, Queue, Timing};
+use crate::{GroupName, Job, JobId, JobState, Label, Queue, StoredOutcome, Timing};
 
-use super::{
-    artifacts,
-    rows::{column, unreadable},
-};
+use super::{artifacts, rows::column};
 
 #[derive(sqlx::FromRow)]
 struct JobRow {
@@ -23,7 +21,7 @@ struct JobRow {
     created_at: DateTime<Utc>,
     started_at: Option<DateTime<Utc>>,
     ended_at: Option<DateTime<Utc>>,
-    outcome: Option<Json<Outcome>>,
+    outcome: Option<Json<Box<RawValue>>>,
     decode_us: Option<i32>,
     infer_us: Option<i32>,
     transcribed_s: Option<f64>,
@@ -32,20 +30,35 @@ struct JobRow {
     labels: Option<Json<BTreeMap<String, String>>>,
 }
 
+/// The operations whose outcomes have artifacts.
+pub type WithArtifacts = &'static [&'static str];
+
 /// The jobs with these ids, in any order. Ids of no job are left out.
-pub async fn find_many(db: &mut PgConnection, ids: &[JobId]) -> Result<Vec<Job>, sqlx::Error> {
-    select(db, ids, None).await
+pub async fn find_many(
+    db: &mut PgConnection,
+    ids: &[JobId],
+    with_artifacts: WithArtifacts,
+) -> Result<Vec<Job>, sqlx::Error> {
+    select(db, ids, None, with_artifacts).await
 }
 
 /// A job of this account. `None` if there is no such job or it belongs to another account.
-pub async fn find(db: &Pool, id: JobId, account_id: Uuid) -> Result<Option<Job>, sqlx::Error> {
-    Ok(db.run(move |db| Box::pin(async move { select(db, &[id], Some(account_id)).await })).await?.pop())
+pub async fn find(
+    db: &Pool,
+    id: JobId,
+    account_id: Uuid,
+    with_artifacts: WithArtifacts,
+) -> Result<Option<Job>, sqlx::Error> {
+    let find =
+        db.run(move |db| Box::pin(async move { select(db, &[id], Some(account_id), with_artifacts).await }));
+    Ok(find.await?.pop())
 }
 
 async fn select(
     db: &mut PgConnection,
     ids: &[JobId],
     account_id: Option<Uuid>,
+    with_artifacts: WithArtifacts,
 ) -> Result<Vec<Job>, sqlx::Error> {
     let rows: Vec<JobRow> = sqlx::query_as(
         "select id, operation, state, attempt, created_at, started_at, ended_at, outcome, decode_us, infer_us,
@@ -56,9 +69,10 @@ async fn select(
     .bind(account_id)
     .fetch_all(&mut *db)
     .await?;
-    let mut jobs = rows.into_iter().map(JobRow::into_job).collect::<Result<Vec<_>, _>>()?;
-    let outcomes = jobs.iter_mut().filter_map(|job| Some((job.id, job.outcome.as_mut()?)));
-    artifacts::fetch(db, outcomes).await?;
+    let mut jobs: Vec<Job> = rows.into_iter().map(JobRow::into_job).collect();
+    let with_artifacts = jobs.iter_mut().filter(|job| with_artifacts.contains(&job.operation.as_str()));
+    let outcomes = with_artifacts.filter_map(|job| Some((job.id, job.outcome.as_mut()?)));
+    artifacts::fetch(db, outcomes.collect()).await?;
     Ok(jobs)
 }
 
@@ -68,7 +82,7 @@ pub struct JobFilter {
     /// The state.
     pub state: Option<JobState>,
     /// The operation.
-    pub operation: Option<Operation>,
+    pub operation: Option<&'static str>,
     /// Accepted at this time or later.
     pub since: Option<DateTime<Utc>>,
     /// Accepted before this time.
@@ -87,6 +101,7 @@ pub struct JobFilter {
 pub async fn of_account(
     db: &Pool,
     account_id: Uuid,
+    queues: &[Queue],
     filter: &JobFilter,
     limit: i64,
 ) -> Result<Vec<Job>, sqlx::Error> {
@@ -100,7 +115,7 @@ pub async fn of_account(
     if let Some(state) = state {
         match state {
             JobState::Queued | JobState::Running => {
-                query.push(" and queue = any(").push_bind(Queue::ALL.map(Queue::name));
+                query.push(" and queue = any(").push_bind(column(queues, |queue| queue.name()));
                 query.push(") and coalesce(ended_at, 'infinity') = 'infinity' and state = '")
             }
             JobState::Succeeded | JobState::Failed | JobState::Cancelled => query.push(" and ended_as = '"),
@@ -108,7 +123,7 @@ pub async fn of_account(
         query.push(state.name()).push("'");
     }
     if let Some(operation) = operation {
-        query.push(" and operation = ").push_bind(operation.name());
+        query.push(" and operation = ").push_bind(*operation);
     }
     if let Some(since) = since {
         query.push(" and created_at >= ").push_bind(since);
@@ -127,7 +142,7 @@ pub async fn of_account(
     }
     query.push(" order by id desc limit ").push_bind(limit);
     let rows: Vec<JobRow> = query.build_query_as().fetch_all(db).await?;
-    rows.into_iter().map(JobRow::into_job).collect()
+    Ok(rows.into_iter().map(JobRow::into_job).collect())
 }
 
 /// What a log line about the end of a job says of it.
@@ -163,28 +178,24 @@ pub async fn ended_facts(db: &Pool, ids: &[JobId]) -> Result<Vec<EndedFacts>, sq
 }
 
 impl JobRow {
-    fn into_job(self) -> Result<Job, sqlx::Error> {
-        let operation = Operation::ALL
-            .into_iter()
-            .find(|o| o.name() == self.operation)
-            .ok_or_else(|| unreadable("operation", &self.operation))?;
+    fn into_job(self) -> Job {
         let timing =
             self.decode_us.zip(self.infer_us).map(|(decode_us, infer_us)| Timing { decode_us, infer_us });
-        Ok(Job {
+        Job {
             id: self.id,
-            operation,
+            operation: self.operation,
             state: self.state,
             attempt: self.attempt,
             created_at: self.created_at,
             started_at: self.started_at,
             ended_at: self.ended_at,
-            outcome: self.outcome.map(|o| o.0),
+            outcome: self.outcome.map(|o| StoredOutcome { document: o.0, artifacts: Vec::new() }),
             timing,
-            transcribed_s: self.transcribed_s,
+            progress_s: self.transcribed_s,
             is_kept_until_delivery: self.retain_s == Some(0),
             group: self.group_name,
             labels: self.labels.map(|labels| labels.0).unwrap_or_default(),
-        })
+        }
     }
 }
 

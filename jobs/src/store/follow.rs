@@ -2,7 +2,7 @@
 
 use sqlx::{PgConnection, types::Json};
 
-use crate::{JobId, JobState, Segment};
+use crate::{JobId, JobState, Part};
 
 use super::rows::column;
 
@@ -14,10 +14,10 @@ const MAX_PLACE: i64 = 10_000;
 pub struct Cursor {
     /// The job.
     pub job: JobId,
-    /// The attempt whose segments the follower knows.
+    /// The attempt whose parts the follower knows.
     pub attempt: i32,
-    /// How many segments of this attempt it knows.
-    pub n_segments: i32,
+    /// How many parts of this attempt it knows.
+    pub n_parts: i32,
 }
 
 /// What a follower learns about a job.
@@ -29,11 +29,11 @@ pub struct Followed {
     pub attempt: i32,
     /// The place in its queue: 1 if it is the next job. `None` if it is not queued, or if 10,000 jobs are before it.
     pub place: Option<i64>,
-    /// Seconds of the recording that are transcribed. `None` for other operations.
-    pub transcribed_s: Option<f64>,
-    /// The finished segments of the running attempt that follow those of the cursor. All of them if the cursor is of
+    /// Seconds of the input that are processed. `None` if the work is not followed.
+    pub progress_s: Option<f64>,
+    /// The finished parts of the running attempt that follow those of the cursor. All of them if the cursor is of
     /// another attempt.
-    pub segments: Vec<Segment>,
+    pub parts: Vec<Part>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -43,15 +43,15 @@ struct FollowedRow {
     attempt: i32,
     place: Option<i64>,
     transcribed_s: Option<f64>,
-    segments: Option<Json<Vec<NumberedSegment>>>,
+    parts: Option<Json<Vec<NumberedPart>>>,
 }
 
 #[derive(serde::Deserialize)]
-struct NumberedSegment {
-    /// The number of segments between it and those of the cursor.
+struct NumberedPart {
+    /// The number of parts between it and those of the cursor.
     n_before: usize,
     #[serde(flatten)]
-    segment: Segment,
+    part: Part,
 }
 
 /// Reads what is new about each job, in the order of the cursors. `None` if there is no such job.
@@ -59,8 +59,8 @@ pub async fn follow(db: &mut PgConnection, cursors: &[Cursor]) -> Result<Vec<Opt
     let rows: Vec<FollowedRow> = sqlx::query_as(
         "with followed as (
              select c.at, j.id, j.queue, j.state, j.attempt, j.transcribed_s,
-                 case when c.attempt = j.attempt then c.n_segments else 0 end as n_known
-             from unnest($1::uuid[], $2::int4[], $3::int4[]) with ordinality as c (id, attempt, n_segments, at)
+                 case when c.attempt = j.attempt then c.n_parts else 0 end as n_known
+             from unnest($1::uuid[], $2::int4[], $3::int4[]) with ordinality as c (id, attempt, n_parts, at)
              join jobs j on j.id = c.id),
          places as (
              select first.id, first.place
@@ -71,14 +71,14 @@ pub async fn follow(db: &mut PgConnection, cursors: &[Cursor]) -> Result<Vec<Opt
                  order by priority desc, turn, run_at, id limit $4) first)
          select f.at, f.state, f.attempt, f.transcribed_s, p.place,
              (select json_agg(json_build_object('n_before', s.n - 1 - f.n_known,
-                     'start', s.start_s, 'end', s.end_s, 'transcription', s.text,
+                     'start_s', s.start_s, 'end_s', s.end_s, 'text', s.text,
                      'channel', s.channel) order by s.n)
-              from segments s where s.job_id = f.id and s.attempt = f.attempt and s.n > f.n_known) as segments
+              from segments s where s.job_id = f.id and s.attempt = f.attempt and s.n > f.n_known) as parts
          from followed f left join places p on p.id = f.id",
     )
     .bind(column(cursors, |c| c.job.0))
     .bind(column(cursors, |c| c.attempt))
-    .bind(column(cursors, |c| c.n_segments))
+    .bind(column(cursors, |c| c.n_parts))
     .bind(MAX_PLACE)
     .fetch_all(db)
     .await?;
@@ -94,17 +94,17 @@ pub async fn follow(db: &mut PgConnection, cursors: &[Cursor]) -> Result<Vec<Opt
 
 impl FollowedRow {
     fn into_followed(self) -> Followed {
-        // A crash of Postgres can lose segments that the worker does not write again. Those after the gap are left out: the
+        // A crash of Postgres can lose parts that the worker does not write again. Those after the gap are left out: the
         // outcome has them all.
-        let numbered = self.segments.map_or_else(Vec::new, |segments| segments.0);
+        let numbered = self.parts.map_or_else(Vec::new, |parts| parts.0);
         let without_gap =
             numbered.into_iter().enumerate().take_while(|(at, numbered)| *at == numbered.n_before);
         Followed {
             state: self.state,
             attempt: self.attempt,
             place: self.place,
-            transcribed_s: self.transcribed_s,
-            segments: without_gap.map(|(_, numbered)| numbered.segment).collect(),
+            progress_s: self.transcribed_s,
+            parts: without_gap.map(|(_, numbered)| numbered.part).collect(),
         }
     }
 }

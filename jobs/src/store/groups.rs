@@ -108,7 +108,7 @@ macro_rules! counts {
 
 /// Finds the open groups none of whose jobs waits or runs any more, marks them as ended, and writes the deliveries of their webhooks.
 /// Every api process calls it again and again. A group that another one has marked in the meantime is not announced twice.
-pub async fn find_ends(db: &Pool) -> Result<(), sqlx::Error> {
+pub async fn find_ends(db: &Pool, queues: &'static [Queue]) -> Result<(), sqlx::Error> {
     let open = concat!(
         "select account_id, array_agg(name) from job_groups g where ended_at is null and not ",
         is_unended!(),
@@ -116,16 +116,22 @@ pub async fn find_ends(db: &Pool) -> Result<(), sqlx::Error> {
     );
     let found: Vec<(Uuid, Vec<GroupName>)> = sqlx::query_as(open).fetch_all(db).await?;
     for (account_id, names) in found {
-        mark_ends(db, account_id, names).await?;
+        mark_ends(db, queues, account_id, names).await?;
     }
     Ok(())
 }
 
 /// Marks those of these groups as ended that have ended.
-async fn mark_ends(db: &Pool, account_id: Uuid, names: Vec<GroupName>) -> Result<(), sqlx::Error> {
+async fn mark_ends(
+    db: &Pool,
+    queues: &'static [Queue],
+    account_id: Uuid,
+    names: Vec<GroupName>,
+) -> Result<(), sqlx::Error> {
     db.transaction(move |transaction| {
         Box::pin(async move {
-            wait_for_submissions(transaction, &Queue::ALL.map(|queue| (queue, account_id))).await?;
+            let of_account: Vec<_> = queues.iter().map(|queue| (*queue, account_id)).collect();
+            wait_for_submissions(transaction, &of_account).await?;
             sqlx::query(concat!(
                 "with ended as (
                      update job_groups g set ended_at = now()
@@ -235,7 +241,12 @@ pub struct Cancelled {
 }
 
 /// Cancels the jobs of a group that have not ended, some at a time, and marks its end.
-pub async fn cancel_group(db: &Pool, account_id: Uuid, name: &GroupName) -> Result<Cancelled, sqlx::Error> {
+pub async fn cancel_group(
+    db: &Pool,
+    queues: &'static [Queue],
+    account_id: Uuid,
+    name: &GroupName,
+) -> Result<Cancelled, sqlx::Error> {
     let unended = "select id from jobs
         where account_id = $1 and group_name = $2 and ended_as is null order by id";
     let jobs: Vec<JobId> = sqlx::query_scalar(unended).bind(account_id).bind(name).fetch_all(db).await?;
@@ -247,7 +258,7 @@ pub async fn cancel_group(db: &Pool, account_id: Uuid, name: &GroupName) -> Resu
         cancelled.jobs.extend(batch.iter().zip(ends.met).filter_map(|(job, is_met)| is_met.then_some(*job)));
         cancelled.objects.extend(ends.objects);
     }
-    mark_ends(db, account_id, vec![name.clone()]).await?;
+    mark_ends(db, queues, account_id, vec![name.clone()]).await?;
     Ok(cancelled)
 }
 

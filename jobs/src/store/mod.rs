@@ -25,7 +25,6 @@ mod reserved_uploads;
 mod retry;
 mod rows;
 mod stored;
-mod strokes;
 mod submissions;
 mod submit;
 mod sweep;
@@ -44,7 +43,7 @@ pub use delete::{Deleted, delete, delete_delivered, delete_these, is_deleted};
 pub use end::{
     EndedRow, Ending, Ends, Guard, MAX_ENDINGS, acknowledge, announce_ends, cancel, end, end_within,
 };
-pub use find::{EndedFacts, JobFilter, ended, ended_facts, find, find_many, of_account};
+pub use find::{EndedFacts, JobFilter, WithArtifacts, ended, ended_facts, find, find_many, of_account};
 pub use follow::{Cursor, Followed, follow};
 pub use groups::{
     AccountGroup, Cancelled, Group, cancel_group, delete_group, find_ends, find_group, list_groups,
@@ -61,7 +60,7 @@ pub use stored::stored_bytes;
 pub use submit::{Submitted, submit, submitted};
 pub use sweep::{RunningJob, expire, forget_workers, lost, make_due, overdue};
 pub use uploads::used_objects;
-pub use usage::{AudioReservation, AudioUsage, reserve_audio};
+pub use usage::{Reservation, Usage, reserve_amount};
 pub use waiting::{WaitingJobs, waiting};
 pub use webhooks::{
     Attempted, Delivery, DeliveryState, DueDeliveries, Ended, LeaseLimits, MAX_DUE_COUNTED, due_deliveries,

@@ -2,19 +2,19 @@
 
 use akhar_platform::database::Pool;
 
-use crate::{Fence, Segment};
+use crate::{Fence, Part};
 
 use super::rows::column;
 
-/// Records how many seconds of the recording are transcribed, and the segments that were finished since the last call.
-/// `n_before` is the number of segments before them. Returns `false` if the claim is no longer current; then nothing was
-/// changed. Recording the same segments again is harmless.
+/// Records how many seconds of the input are processed, and the parts that were finished since the last call.
+/// `n_before` is the number of parts before them. Returns `false` if the claim is no longer current; then nothing was
+/// changed. Recording the same parts again is harmless.
 pub async fn note_progress(
     db: &Pool,
     fence: Fence,
-    transcribed_s: f64,
+    progress_s: f64,
     n_before: usize,
-    segments: &[Segment],
+    parts: &[Part],
 ) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar(
         "with running as (
@@ -27,14 +27,14 @@ pub async fn note_progress(
              on conflict do nothing)
          select exists (select from running), set_config('synchronous_commit', 'off', true)",
     )
-    .bind(transcribed_s)
+    .bind(progress_s)
     .bind(fence.job)
     .bind(fence.attempt)
     .bind(i64::try_from(n_before).unwrap_or(i64::MAX))
-    .bind(column(segments, |s| s.start))
-    .bind(column(segments, |s| s.end))
-    .bind(column(segments, |s| s.transcription.as_str()))
-    .bind(column(segments, |s| s.channel.map(i16::from)))
+    .bind(column(parts, |p| p.start_s))
+    .bind(column(parts, |p| p.end_s))
+    .bind(column(parts, |p| p.text.as_str()))
+    .bind(column(parts, |p| p.channel.map(i16::from)))
     .fetch_one(db)
     .await
 }

@@ -10,9 +10,10 @@ use super::{announcements::JOBS_QUEUED, groups::open_groups, rows::column};
 /// How often a job that is retried may be claimed again.
 const MORE_ATTEMPTS: i32 = crate::MAX_ATTEMPTS;
 
-/// The condition that a row `j` is a job that the service failed to process and whose upload is kept. It may be null.
+/// The condition that a row `j` is a job that the service failed to process and whose upload is kept, if it had
+/// one: then it has a media type. It may be null.
 pub const CAN_BE_RETRIED: &str = "j.ended_as = 'failed' and j.outcome->>'kind' = 'failed'
-    and (j.upload is not null or j.upload_url is not null or j.recording_url is not null or j.operation = 'handwriting-generator')";
+    and (j.upload is not null or j.upload_url is not null or j.recording_url is not null or j.media_type is null)";
 
 /// Returns those of these jobs that can be retried to their queues, as asynchronous ones. Returns their number.
 pub async fn retry(db: &mut PgConnection, jobs: &[JobId]) -> Result<usize, sqlx::Error> {

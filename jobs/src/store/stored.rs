@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use akhar_platform::database::Pool;
 use uuid::Uuid;
 
+use super::find::WithArtifacts;
+
 /// Pages of 8 KiB that are read of the table of jobs. A smaller table is read whole.
 const MAX_PAGES: i64 = 2000;
 
@@ -17,7 +19,10 @@ const DEVIATIONS: f64 = 3.0;
 
 /// The bytes in the database of each account's jobs: uploads of those that have not ended, and outcomes. An estimate that is
 /// hardly ever too high: of a large table, an account of which few pages are read seems to have less than it has.
-pub async fn stored_bytes(db: &Pool) -> Result<HashMap<Uuid, u64>, sqlx::Error> {
+pub async fn stored_bytes(
+    db: &Pool,
+    with_artifacts: WithArtifacts,
+) -> Result<HashMap<Uuid, u64>, sqlx::Error> {
     let n_pages: i64 =
         sqlx::query_scalar("select pg_relation_size('jobs') / current_setting('block_size')::int8")
             .fetch_one(db)
@@ -27,7 +32,7 @@ pub async fn stored_bytes(db: &Pool) -> Result<HashMap<Uuid, u64>, sqlx::Error> 
     let rows: Vec<(Uuid, f64)> = sqlx::query_as(
         "with pages as (
              select account_id, sum($3 + coalesce(pg_column_size(outcome), 0) + coalesce((
-                 select sum(octet_length(bytes)) from artifacts where job_id = jobs.id and jobs.queue = 'quick'), 0))::float8 as bytes
+                 select sum(octet_length(bytes)) from artifacts where job_id = jobs.id and jobs.operation = any($4)), 0))::float8 as bytes
              from jobs tablesample system ($1 * 100) group by account_id, (ctid::text::point)[0]),
          kept as (
              select account_id, greatest(0, sum(bytes) - $2 * sqrt(sum(bytes * bytes) * (1 - $1))) / $1 as bytes
@@ -40,6 +45,7 @@ pub async fn stored_bytes(db: &Pool) -> Result<HashMap<Uuid, u64>, sqlx::Error> 
     .bind(share)
     .bind(DEVIATIONS)
     .bind(BYTES_OF_JOB)
+    .bind(with_artifacts)
     .fetch_all(db)
     .await?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of bytes")]

@@ -30,13 +30,13 @@ const IDEMPOTENCY_KEY_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a caller may use an upload that is written to the bucket.
 const RESERVED_UPLOAD_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long the used audio of a day is kept.
-const AUDIO_USAGE_KEPT: Duration = Duration::from_secs(31 * 24 * 60 * 60);
+/// How long the usage of a day is kept.
+const USAGE_KEPT: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 
 /// How long the audit trail is kept.
 const AUDIT_KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
-/// How long reserved audio is kept that does not count any more.
+/// How long reservations are kept that do not count any more.
 const RESERVATION_KEPT: Duration = Duration::from_secs(60 * 60);
 
 /// A running job as a sweep finds it.
@@ -77,22 +77,21 @@ pub async fn lost(db: &Pool, silent: &[Heartbeat]) -> Result<Vec<RunningJob>, sq
     .await
 }
 
-/// Finds jobs that have run for longer than `quick` or `speech`, by their queue, even if their workers are alive. Reads all jobs that
-/// have not ended, so that it also finds what `running_jobs` might not have.
+/// Finds jobs that have run for longer than the limit of their queue, even if their workers are alive. Reads all jobs that have not
+/// ended, so that it also finds what `running_jobs` might not have.
 pub async fn overdue(
     db: &Pool,
     clock: &Clock,
-    quick: Duration,
-    speech: Duration,
+    limits: &[(Queue, Duration)],
 ) -> Result<Vec<RunningJob>, sqlx::Error> {
     sqlx::query_as(concat!(
         "select ",
         running!(),
-        " from jobs j where j.ended_at is null and j.state = 'running' and j.started_at < case j.queue when $1 then $2 else $3 end limit $4"
+        " from jobs j join unnest($1::text[], $2::timestamptz[]) as late (queue, since) on late.queue = j.queue
+         where j.ended_at is null and j.state = 'running' and j.started_at < late.since limit $3"
     ))
-    .bind(Queue::Quick.name())
-    .bind(clock.ago(quick))
-    .bind(clock.ago(speech))
+    .bind(column(limits, |(queue, _)| queue.name()))
+    .bind(column(limits, |(_, limit)| clock.ago(*limit)))
     .bind(SWEEP_LIMIT)
     .fetch_all(db)
     .await
@@ -112,8 +111,8 @@ pub async fn make_due(db: &Pool) -> Result<(), sqlx::Error> {
 }
 
 /// Deletes jobs whose own retention time is over, those that ended longer than `retention` ago, what is left of those that were deleted earlier, dead jobs that ended
-/// longer than `dead_retention` ago, the keys of requests and the reserved uploads of more than a day ago, the turns of all claims but the highest ones, the usage of audio of more than a month ago,
-/// the reservations of audio that do not count any more, the audit trail of more than 90 days ago, the groups that have no jobs any more, and the jumps of the clock before all of these. Returns the number of
+/// longer than `dead_retention` ago, the keys of requests and the reserved uploads of more than a day ago, the turns of all claims but the highest ones, the usage of more than a month ago,
+/// the reservations that do not count any more, the audit trail of more than 90 days ago, the groups that have no jobs any more, and the jumps of the clock before all of these. Returns the number of
 /// deleted jobs.
 ///
 /// Each statement deletes at most a thousand rows, and is repeated while there are more. It may be dropped between two of them.
@@ -123,7 +122,7 @@ pub async fn expire(
     retention: Duration,
     dead_retention: Duration,
 ) -> Result<u64, sqlx::Error> {
-    let usage_until: DateTime<Utc> = clock.ago(AUDIO_USAGE_KEPT);
+    let usage_until: DateTime<Utc> = clock.ago(USAGE_KEPT);
     let (audit_until, keys_until) = (clock.ago(AUDIT_KEPT), clock.ago(IDEMPOTENCY_KEY_KEPT));
     let (until, dead_until) = (clock.ago(retention), clock.ago(dead_retention));
     let delete = |statement: &'static str, until: DateTime<Utc>| {
@@ -135,8 +134,8 @@ pub async fn expire(
         Ok(sqlx::query(PASSED_TURNS).bind(limit).execute(db).await?.rows_affected())
     })
     .await?;
-    delete(AUDIO_USAGE, usage_until).await?;
-    delete(AUDIO_RESERVATIONS, clock.ago(RESERVATION_KEPT)).await?;
+    delete(USAGE, usage_until).await?;
+    delete(RESERVATIONS, clock.ago(RESERVATION_KEPT)).await?;
     delete(RESERVED_UPLOADS, clock.ago(RESERVED_UPLOAD_KEPT)).await?;
     delete(AUDIT, audit_until).await?;
     delete(IDEMPOTENCY_KEYS, keys_until).await?;
@@ -156,10 +155,10 @@ const PASSED_TURNS: &str = "delete from claimed_turns where ctid = any(array(
      where c.queue = highest.queue and c.priority = highest.priority and c.turn < highest.turn
      limit $1 for update of c skip locked))";
 
-const AUDIO_USAGE: &str = "delete from audio_usage where ctid = any(array(
+const USAGE: &str = "delete from audio_usage where ctid = any(array(
      select ctid from audio_usage where day < ($1 at time zone 'utc')::date limit $2 for update skip locked))";
 
-const AUDIO_RESERVATIONS: &str = "delete from audio_reservations where ctid = any(array(
+const RESERVATIONS: &str = "delete from audio_reservations where ctid = any(array(
      select ctid from audio_reservations r where reserved_at < $1
          and not exists (select from jobs j where j.id = r.job_id and j.state in ('queued', 'running'))
      limit $2 for update of r skip locked))";

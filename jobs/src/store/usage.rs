@@ -1,5 +1,5 @@
-//! How much audio an account uses in a day: its jobs reserve what they may need, and the end of a job adds what it was (see
-//! [`super::end`]).
+//! How much an account uses in a day, as seconds of its inputs: its jobs reserve what they may need, and the end of a job adds what
+//! it was (see [`super::end`]).
 
 use std::time::Duration;
 
@@ -9,25 +9,25 @@ use uuid::Uuid;
 
 use crate::JobId;
 
-/// The audio of a job that is about to be submitted.
+/// What a job that is about to be submitted may use.
 #[derive(Debug, Clone, Copy)]
-pub struct AudioReservation {
+pub struct Reservation {
     /// The job.
     pub job: JobId,
     /// The account that owns it.
     pub account_id: Uuid,
-    /// The greatest length that the recording can have, seconds.
+    /// The greatest amount that it can use, seconds.
     pub seconds: f64,
-    /// The audio that the account may have in a day, seconds.
+    /// What the account may use in a day, seconds.
     pub quota_s: f64,
 }
 
-/// The audio of an account today, apart from a job that is about to be submitted.
+/// What an account uses today, apart from a job that is about to be submitted.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AudioUsage {
-    /// The length of the recordings that were transcribed, seconds.
+pub struct Usage {
+    /// What its jobs have used, seconds.
     pub used_s: f64,
-    /// The greatest length of those that wait or run, seconds.
+    /// The most that those that wait or run can use, seconds.
     pub reserved_s: f64,
     /// Whether the job may be submitted: the account has any time left, or the job is submitted already.
     pub is_accepted: bool,
@@ -35,17 +35,14 @@ pub struct AudioUsage {
     pub day_ends_in: Duration,
 }
 
-/// Reserves audio for a job, if its account has any left. Until the transaction ends, it keeps the row of the account's day
+/// Reserves an amount for a job, if its account has any left. Until the transaction ends, it keeps the row of the account's day
 /// locked, so that no two jobs get the same time.
-pub async fn reserve_audio(db: &Pool, reservation: AudioReservation) -> Result<AudioUsage, sqlx::Error> {
+pub async fn reserve_amount(db: &Pool, reservation: Reservation) -> Result<Usage, sqlx::Error> {
     db.transaction(move |transaction| Box::pin(reserve(transaction, reservation))).await
 }
 
-async fn reserve(
-    transaction: &mut PgConnection,
-    reservation: AudioReservation,
-) -> Result<AudioUsage, sqlx::Error> {
-    let AudioReservation { job, account_id, seconds, quota_s } = reservation;
+async fn reserve(transaction: &mut PgConnection, reservation: Reservation) -> Result<Usage, sqlx::Error> {
+    let Reservation { job, account_id, seconds, quota_s } = reservation;
     let used_s: f64 = sqlx::query_scalar(
         "insert into audio_usage (account_id, day, seconds) values ($1, (now() at time zone 'utc')::date, 0)
          on conflict (account_id, day) do update set seconds = audio_usage.seconds
@@ -78,5 +75,5 @@ async fn reserve(
     .fetch_one(&mut *transaction)
     .await?;
     let day_ends_in = Duration::from_secs_f64(left_s.clamp(0.0, 86_400.0));
-    Ok(AudioUsage { used_s, reserved_s, is_accepted, day_ends_in })
+    Ok(Usage { used_s, reserved_s, is_accepted, day_ends_in })
 }

@@ -10,7 +10,7 @@ use super::{
     error::{FetchError, UploadStoreError},
     upload_store::UploadStore,
 };
-use crate::{UploadObject, sniff::N_START, store::ReservedUpload};
+use crate::{UploadObject, store::ReservedUpload};
 
 /// What a caller has written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,8 +44,8 @@ impl UploadStore {
         location.presign(&name(upload), upload.n_bytes, lifetime).await
     }
 
-    /// Looks for what the caller has written, and reads its first bytes.
-    pub async fn written(&self, upload: &ReservedUpload) -> Result<Written, UploadStoreError> {
+    /// Looks for what the caller has written, and reads its first bytes, `n_start` of them if it has as many.
+    pub async fn written(&self, upload: &ReservedUpload, n_start: u64) -> Result<Written, UploadStoreError> {
         let Some(location) = self.configured() else { return Ok(Written::Nothing) };
         let name = name(upload);
         let n_bytes = u64::from(upload.n_bytes);
@@ -55,7 +55,7 @@ impl UploadStore {
             Some(_) => (),
         }
         let object = UploadObject { url: location.object_url(&name), n_bytes, sha256: None };
-        match location.read_part(&name, n_bytes, 0..n_bytes.min(N_START as u64)).await {
+        match location.read_part(&name, n_bytes, 0..n_bytes.min(n_start)).await {
             Ok(start) => Ok(Written::Upload { object, start }),
             Err(FetchError::Lost { .. }) => Ok(Written::Nothing), // it was deleted meanwhile
             Err(FetchError::Unavailable(error)) => Err(error),

@@ -13,7 +13,7 @@ use super::{
     location::{Location, S3Access},
     locations::Locations,
 };
-use crate::{JobId, JobUpload, Upload, UploadContent, UploadObject, store};
+use crate::{JobId, JobUpload, UploadContent, UploadObject, store};
 
 /// The most bytes that are hashed on the thread of the caller, which takes less than a millisecond.
 const MAX_HASHED_AT_ONCE: usize = 256 * 1024;
@@ -87,11 +87,10 @@ impl UploadStore {
 
     /// Writes the upload of a job that is about to be submitted to where it is kept. An upload that stays in the database
     /// is written with the job's row.
-    pub async fn place(&self, job: JobId, upload: Upload) -> Result<JobUpload, UploadStoreError> {
-        let Some(location) = self.configured().filter(|_| upload.bytes.len() >= self.min_bytes) else {
-            return Ok(upload.into());
+    pub async fn place(&self, job: JobId, bytes: Bytes) -> Result<UploadContent, UploadStoreError> {
+        let Some(location) = self.configured().filter(|_| bytes.len() >= self.min_bytes) else {
+            return Ok(UploadContent::Row(bytes));
         };
-        let Upload { media_type, bytes } = upload;
         let name = new_name(job);
         let object = UploadObject {
             url: location.object_url(&name),
@@ -102,21 +101,20 @@ impl UploadStore {
             self.deletions.delete(object.url); // the object may exist
             return Err(error);
         }
-        Ok(JobUpload { media_type, content: UploadContent::Object(object) })
+        Ok(UploadContent::Object(object))
     }
 
     /// Reads the upload of a claimed job, and checks that its bytes are those that were written.
-    pub async fn fetch(&self, upload: JobUpload) -> Result<Upload, FetchError> {
-        let media_type = upload.media_type;
-        let object = match upload.content {
-            UploadContent::Row(bytes) => return Ok(Upload { media_type, bytes }),
+    pub async fn fetch(&self, upload: UploadContent) -> Result<Bytes, FetchError> {
+        let object = match upload {
+            UploadContent::Row(bytes) => return Ok(bytes),
             UploadContent::Object(object) => object,
         };
         let (location, name) = self.resolve(&object.url)?;
         for nth in 1..=MAX_READS {
             let bytes = location.read(&name, object.n_bytes).await?;
             if object.sha256 == Some(hash(bytes.clone()).await) {
-                return Ok(Upload { media_type, bytes });
+                return Ok(bytes);
             }
             tracing::warn!(url = object.url, nth, "an upload has other bytes than were written");
             if nth < MAX_READS {

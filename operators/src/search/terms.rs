@@ -4,8 +4,10 @@
 use std::{fmt, time::Duration};
 
 use akhar_jobs::JobId;
-pub use akhar_jobs::{GroupName, JobState, Operation, Queue};
+pub use akhar_jobs::{GroupName, JobState, Queue};
 use akhar_platform::database::Pool;
+pub use akhar_requests::Operation;
+use akhar_requests::queue_named;
 use uuid::Uuid;
 
 use crate::{KeyError, accounts};
@@ -115,7 +117,7 @@ impl Term for JobState {
 
 impl Term for Queue {
     fn parse(text: &str) -> Result<Self, String> {
-        Self::from_name(text).ok_or_else(|| "expected quick or speech".to_owned())
+        queue_named(text).ok_or_else(|| "expected quick or speech".to_owned())
     }
 
     fn words(&self) -> String {

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use akhar_accounts::Role;
-use akhar_jobs::{FreePlaces, Queue, store};
+use akhar_jobs::{FreePlaces, store};
 use akhar_operators::Action;
+use akhar_requests::QUICK;
 use akhar_tests::{Answer, Form, Stack, http::send, images::fixture_of, ops::Operator, until};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -433,7 +434,7 @@ async fn the_admin_api_lists_accounts_with_their_keys_quotas_and_jobs() {
     for _ in 0..3 {
         submit(&stack).await;
     }
-    let claimed = store::claim(&stack.db, "w1", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
+    let claimed = store::claim(&stack.db, "w1", &[FreePlaces::any(QUICK, 1)]).await.expect("a claim");
     assert_eq!(claimed.len(), 1);
     let get = async |path: &str| send(stack.anonymous("GET", path).bearer_auth(&viewer)).await;
     let first = get("/v1/admin/accounts?limit=2").await.json();

@@ -1,6 +1,7 @@
 //! The events of a job: what they say, how a stream is continued, and how many streams there may be.
 
-use akhar_jobs::{FreePlaces, Queue, Segment, store};
+use akhar_jobs::{FreePlaces, Part, store};
+use akhar_requests::SPEECH;
 use akhar_tests::{
     Form, Stack,
     events::{Event, Events},
@@ -99,27 +100,20 @@ async fn after_a_crash_the_segments_come_again_under_other_ids() {
     // A worker that claims the job, writes some progress and then dies.
     store::beat(&stack.db, "dead-worker", &[]).await.expect("a heartbeat");
     let claimed =
-        store::claim(&stack.db, "dead-worker", &[FreePlaces::any(Queue::Speech, 1)]).await.expect("a claim");
-    let segment = |n: u8| Segment {
-        start: n.into(),
-        end: f64::from(n) + 0.5,
-        transcription: n.to_string(),
-        translation: None,
-        confidence: None,
-        channel: None,
-    };
-    let note = async |transcribed_s: f64, n_before: usize, segments: &[Segment]| {
-        let noted =
-            store::note_progress(&stack.db, claimed[0].fence, transcribed_s, n_before, segments).await;
+        store::claim(&stack.db, "dead-worker", &[FreePlaces::any(SPEECH, 1)]).await.expect("a claim");
+    let part =
+        |n: u8| Part { start_s: n.into(), end_s: f64::from(n) + 0.5, text: n.to_string(), channel: None };
+    let note = async |progress_s: f64, n_before: usize, parts: &[Part]| {
+        let noted = store::note_progress(&stack.db, claimed[0].fence, progress_s, n_before, parts).await;
         assert!(noted.expect("it is written"), "the claim is current");
     };
-    note(2.75, 0, &[segment(1), segment(2)]).await;
+    note(2.75, 0, &[part(1), part(2)]).await;
     let mut stream = follow(&stack, job, None).await;
     let mut events = Vec::new();
     while all(&events, "progress").is_empty() {
         events.push(stream.next().await.expect("more events"));
     }
-    note(3.5, 2, &[segment(3)]).await;
+    note(3.5, 2, &[part(3)]).await;
     while all(&events, "progress").len() < 2 {
         events.push(stream.next().await.expect("more events"));
     }

@@ -1,9 +1,10 @@
 //! The commands of operators: `akhar queues`, `akhar workers`, `akhar jobs` and `akhar doctor`.
 
 use akhar_jobs::{
-    FreePlaces, Outcome, Queue,
+    End, FreePlaces,
     store::{self, Ending, Guard},
 };
+use akhar_requests::QUICK;
 use akhar_tests::{
     Form, Stack,
     http::send,
@@ -348,12 +349,11 @@ async fn on_a_terminal_a_question_is_asked_before_jobs_are_changed() {
 
 /// Claims the oldest job of the quick queue and fails it, as a worker does after the last attempt.
 async fn fail(stack: &Stack, error: &str) {
-    let claimed =
-        store::claim(&stack.db, "worker", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
+    let claimed = store::claim(&stack.db, "worker", &[FreePlaces::any(QUICK, 1)]).await.expect("a claim");
     let guard = Guard::Claimed(claimed.first().expect("a job").fence);
     let ending = Ending {
         guard,
-        outcome: Some(Outcome::Failed),
+        end: End::Failed,
         timing: None,
         error: Some(error.to_owned()),
         may_have_webhook: false,

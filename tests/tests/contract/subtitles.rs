@@ -6,9 +6,10 @@ use std::{
 };
 
 use akhar_jobs::{
-    FreePlaces, Outcome, Queue, Segment, SubtitleSize,
+    FreePlaces,
     store::{self, Ending, Guard},
 };
+use akhar_requests::{Outcome, SPEECH, Segment, SubtitleSize};
 use akhar_tests::{
     Form, Stack,
     bulk::Folders,
@@ -180,8 +181,7 @@ async fn other_parsers_read_any_text_in_subtitles() {
     let segments = (0..).zip(&texts).map(segment).collect();
     // A worker's part: claims both jobs and ends them with these segments and with none.
     store::beat(&stack.db, "worker", &[]).await.expect("a heartbeat");
-    let claimed =
-        store::claim(&stack.db, "worker", &[FreePlaces::any(Queue::Speech, 2)]).await.expect("a claim");
+    let claimed = store::claim(&stack.db, "worker", &[FreePlaces::any(SPEECH, 2)]).await.expect("a claim");
     for (job, segments) in [(spoken, segments), (silent, Vec::new())] {
         let fence = claimed.iter().map(|claim| claim.fence).find(|fence| fence.job.0 == job);
         let outcome = Outcome::Transcription {
@@ -198,8 +198,13 @@ async fn other_parsers_read_any_text_in_subtitles() {
             subtitles: SubtitleSize::default(),
         };
         let guard = Guard::Claimed(fence.expect("it is claimed"));
-        let ending =
-            Ending { guard, outcome: Some(outcome), timing: None, error: None, may_have_webhook: false };
+        let ending = Ending {
+            guard,
+            end: outcome.try_into().expect("JSON"),
+            timing: None,
+            error: None,
+            may_have_webhook: false,
+        };
         assert_eq!(queue::end(&stack.db, &[ending]).await.expect("a write").met, [true]);
     }
     let read: Value =

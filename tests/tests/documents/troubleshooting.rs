@@ -7,7 +7,8 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-use akhar_jobs::{FreePlaces, Queue, store};
+use akhar_jobs::{FreePlaces, store};
+use akhar_requests::{QUICK, SPEECH};
 use akhar_tests::{
     Cluster, Form, Service, Stack, http::send, images::fixture_of, monitor, process, root,
     serve::environment, speech::recording, stack::base_environment, until,
@@ -270,8 +271,7 @@ async fn a_job_runs_for_a_long_time() {
     let form = Form::upload_and(&speech.bytes, "lang", speech.lang);
     let request = stack.post_as(&shop, "speech-recognition", &form).header("prefer", "respond-async");
     let job = send(request).await.job();
-    let claimed =
-        store::claim(&stack.db, "worker", &[FreePlaces::any(Queue::Speech, 1)]).await.expect("a claim");
+    let claimed = store::claim(&stack.db, "worker", &[FreePlaces::any(SPEECH, 1)]).await.expect("a claim");
     assert_eq!(claimed.len(), 1);
     execute(&stack, "update jobs set transcribed_s = 98.84").await;
     treat("A job runs for a long time", &stack, &[]).await;
@@ -282,8 +282,7 @@ async fn a_job_runs_for_a_long_time() {
 async fn a_worker_died() {
     let (mut stack, shop) = stack_of_shop(0).await;
     let job = submit(&stack, &shop).await;
-    let claimed =
-        store::claim(&stack.db, "dead", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
+    let claimed = store::claim(&stack.db, "dead", &[FreePlaces::any(QUICK, 1)]).await.expect("a claim");
     assert_eq!(claimed.len(), 1);
     stack.add_worker().await;
     stack.job_is(job, "succeeded").await;

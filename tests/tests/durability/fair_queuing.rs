@@ -10,12 +10,13 @@ use std::{
 };
 
 use akhar_jobs::{
-    FreePlaces, JobId, NewJob, Queue,
+    FreePlaces, JobId, NewJob,
     backend::{Admission, Submissions},
     store::{self, Ending, Guard},
 };
 use akhar_platform::database::Database;
 use akhar_platform::database::Pool;
+use akhar_requests::{QUEUES, QUICK};
 use akhar_tests::Cluster;
 use futures::future::join_all;
 use proptest::{
@@ -64,7 +65,7 @@ impl Harness {
     async fn new() -> Self {
         let options = Cluster::shared().database().await;
         let db = Database::connect("akhar-test", options.clone().into(), 8).await.expect("it answers").pool;
-        let start = || Submissions::start(&db, &Admission::new(i64::MAX));
+        let start = || Submissions::start(&db, &Admission::new(i64::MAX, &QUEUES));
         let processes = [start(), start()];
         Self { db, processes, accounts: std::array::from_fn(|_| Uuid::now_v7()), waiting: HashMap::new() }
     }
@@ -99,8 +100,7 @@ impl Harness {
 
     /// While a job waited, no other account may have got more than one job more than the account of the job.
     async fn claim(&mut self) -> Result<bool, String> {
-        let claimed =
-            store::claim(&self.db, "a", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
+        let claimed = store::claim(&self.db, "a", &[FreePlaces::any(QUICK, 1)]).await.expect("a claim");
         let Some(claimed) = claimed.first() else {
             return if self.waiting.is_empty() { Ok(false) } else { Err("nothing is claimed".to_owned()) };
         };

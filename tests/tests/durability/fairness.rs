@@ -3,12 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use akhar_jobs::{
-    FreePlaces, JobUpload, MediaType, NewJob, Queue, UploadContent,
+    FreePlaces, JobUpload, NewJob, UploadContent,
     backend::{Admission, Submissions},
     store::{self, Ending, Guard, Requeue},
 };
 use akhar_operators::{Change, JobSearch, changes};
 use akhar_platform::database::{Database, Pool};
+use akhar_requests::{QUEUES, QUICK, SPEECH};
 use akhar_tests::{
     Answer, Cluster, Form, Stack,
     http::send,
@@ -218,7 +219,7 @@ async fn a_claim_leaves_out_accounts_and_large_uploads_that_have_all_their_place
     let (full, other) = (Uuid::now_v7(), Uuid::now_v7());
     let upload = |n_bytes: usize| {
         let content = UploadContent::Row(vec![7; n_bytes].into());
-        Some(JobUpload { media_type: MediaType::Png, content })
+        Some(JobUpload { media_type: "image/png".to_owned(), content })
     };
     let job = |asynchronous, account_id, n_bytes| NewJob {
         account_id,
@@ -245,13 +246,13 @@ async fn a_claim_leaves_out_accounts_and_large_uploads_that_have_all_their_place
         full_accounts: vec![(full, false), (full, true)],
         with_large: false,
         with_large_asynchronous: false,
-        ..FreePlaces::any(Queue::Quick, 9)
+        ..FreePlaces::any(QUICK, 9)
     };
     let mut claimed = store::claim(&db, "a", &[free]).await.expect("a claim");
     claimed.sort_unstable_by_key(|claimed| claimed.fence.job);
     let ids: Vec<_> = claimed.iter().map(|claimed| claimed.fence.job).collect();
     assert_eq!(ids, [jobs[4].id, jobs[5].id]);
-    let claimed = store::claim(&db, "a", &[FreePlaces::any(Queue::Quick, 9)]).await.expect("a claim");
+    let claimed = store::claim(&db, "a", &[FreePlaces::any(QUICK, 9)]).await.expect("a claim");
     assert_eq!(claimed.len(), 4, "the others");
 }
 
@@ -265,7 +266,7 @@ async fn a_claim_takes_only_so_many_asynchronous_jobs_as_it_may() {
     insert(&db, &jobs(other, 3, true)).await;
     let claim = async |n, n_asynchronous| {
         let full_accounts = vec![(account, true)];
-        let free = FreePlaces { n_asynchronous, full_accounts, ..FreePlaces::any(Queue::Quick, n) };
+        let free = FreePlaces { n_asynchronous, full_accounts, ..FreePlaces::any(QUICK, n) };
         let claimed = store::claim(&db, "a", &[free]).await.expect("a claim");
         let of = |asynchronous| claimed.iter().filter(|c| c.is_asynchronous == asynchronous).count();
         assert!(claimed.iter().all(|c| !c.is_asynchronous || c.account_id == other));
@@ -284,7 +285,7 @@ async fn database() -> Pool {
 #[tokio::test]
 async fn turns_alternate_between_accounts() {
     let db = database().await;
-    let submissions = Submissions::start(&db, &Admission::new(100));
+    let submissions = Submissions::start(&db, &Admission::new(100, &QUEUES));
     let accounts = [Uuid::now_v7(), Uuid::now_v7(), Uuid::now_v7()];
     for (account_id, n) in accounts.into_iter().zip([9, 3, 1]) {
         for _ in 0..n {
@@ -307,7 +308,7 @@ async fn insert(db: &Pool, jobs: &[NewJob]) {
 async fn next_claimed(db: &Pool, accounts: &[Uuid], n: usize) -> Vec<usize> {
     let mut order = Vec::new();
     for _ in 0..n {
-        let claimed = store::claim(db, "a", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
+        let claimed = store::claim(db, "a", &[FreePlaces::any(QUICK, 1)]).await.expect("a claim");
         order
             .push(accounts.iter().position(|account| *account == claimed[0].account_id).expect("an account"));
     }
@@ -317,7 +318,7 @@ async fn next_claimed(db: &Pool, accounts: &[Uuid], n: usize) -> Vec<usize> {
 #[tokio::test]
 async fn an_account_with_a_history_and_a_new_one_start_where_the_queue_is() {
     let db = database().await;
-    let submissions = Submissions::start(&db, &Admission::new(100));
+    let submissions = Submissions::start(&db, &Admission::new(100, &QUEUES));
     let accounts = [Uuid::now_v7(), Uuid::now_v7()];
     let submit = |account: usize| {
         let job = NewJob { account_id: accounts[account], ..new_job(false) };
@@ -404,7 +405,7 @@ async fn the_turn_of_a_job_is_found_without_the_jobs_that_were_claimed_and_those
     let before = n_read(&mut transaction).await;
     store::submit(&mut transaction, &[&new[0]]).await.expect("a write");
     let submitted = n_read(&mut transaction).await;
-    store::claim(&mut *transaction, "a", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
+    store::claim(&mut *transaction, "a", &[FreePlaces::any(QUICK, 1)]).await.expect("a claim");
     let claimed = n_read(&mut transaction).await;
     transaction.rollback().await.expect("it answers");
     assert_eq!((submitted - before, claimed - submitted), (1, 0), "the account's last waiting job");
@@ -424,7 +425,7 @@ async fn n_read(db: &mut PgConnection) -> i64 {
 #[tokio::test]
 async fn an_asynchronous_job_is_claimed_although_callers_keep_all_workers_busy() {
     let db = database().await;
-    let submissions = Submissions::start(&db, &Admission::new(1000));
+    let submissions = Submissions::start(&db, &Admission::new(1000, &QUEUES));
     let asynchronous = new_job(true);
     submissions.submit(Arc::new(asynchronous.clone())).await.expect("it is accepted");
     sqlx::query("update jobs set created_at = now() - interval '2 minutes'")
@@ -435,7 +436,7 @@ async fn an_asynchronous_job_is_claimed_although_callers_keep_all_workers_busy()
     // Each claim takes the asynchronous job with a probability of one quarter.
     loop {
         submissions.submit(Arc::new(new_job(false))).await.expect("it is accepted");
-        let claimed = store::claim(&db, "a", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
+        let claimed = store::claim(&db, "a", &[FreePlaces::any(QUICK, 1)]).await.expect("a claim");
         assert_eq!(claimed.len(), 1);
         if claimed[0].fence.job == asynchronous.id {
             break;
@@ -455,12 +456,11 @@ async fn a_claim_of_many_jobs_takes_an_old_asynchronous_job_once() {
             .execute(&db)
             .await
             .expect("a write");
-        let claimed = store::claim(&db, "a", &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
+        let claimed = store::claim(&db, "a", &[FreePlaces::any(QUICK, 1)]).await.expect("a claim");
         assert_eq!(claimed.len(), 1, "never more than asked for");
-        let claimed =
-            store::claim(&db, "a", &[FreePlaces::any(Queue::Quick, 3), FreePlaces::any(Queue::Speech, 2)])
-                .await
-                .expect("a claim");
+        let claimed = store::claim(&db, "a", &[FreePlaces::any(QUICK, 3), FreePlaces::any(SPEECH, 2)])
+            .await
+            .expect("a claim");
         assert_eq!(claimed.len(), 1, "the other job");
     }
 }
@@ -471,7 +471,7 @@ async fn a_large_upload_survives_a_crash_while_its_caller_waits() {
     let cluster = Cluster::own();
     cluster.flush_late().await;
     let db = Pool::new(cluster.database().await.into(), 10);
-    let submissions = Submissions::start(&db, &Admission::new(100));
+    let submissions = Submissions::start(&db, &Admission::new(100, &QUEUES));
     let small = new_job(false);
     let mut large = new_job(false);
     if let Some(upload) = &mut large.upload {

@@ -4,7 +4,7 @@
 use std::{future::poll_fn, sync::Arc, time::Duration};
 
 use akhar_jobs::{
-    Fence, Places, Queue,
+    Fence, Places,
     backend::{Claims, Endings, JobBackend, Wakeups},
     store::{self, Ending, Guard, Requeue},
     uploads::{Orphans, UploadStore},
@@ -22,6 +22,7 @@ use crate::{
     queue::{insert, new_job},
 };
 
+use akhar_requests::{QUEUES, QUICK};
 /// The connections of the pool. As many heartbeats at a time are written after each drop.
 const N_CONNECTIONS: usize = 3;
 
@@ -76,7 +77,7 @@ impl Worker {
             .await
             .expect("it answers");
         let endings = Endings::start(&database.pool, UploadStore::in_database());
-        let (claims, _) = Claims::start(&database.pool, WORKER.to_owned(), |_| Places::any(1000));
+        let (claims, _) = Claims::start(&database.pool, WORKER.to_owned(), &QUEUES, |_| Places::any(1000));
         Self { database, endings, claims, db: Pool::new(options.into(), N_CONNECTIONS) }
     }
 
@@ -116,8 +117,8 @@ impl Worker {
     /// Claims a job as apalis does.
     async fn claim(&self) {
         use apalis_core::{backend::Backend as _, worker::context::WorkerContext};
-        let wakeups = Arc::new(Wakeups::default());
-        let mut backend = JobBackend::new(Queue::Quick, self.claims.clone(), wakeups);
+        let wakeups = Arc::new(Wakeups::new(&QUEUES));
+        let mut backend = JobBackend::new(QUICK, self.claims.clone(), wakeups);
         let worker = WorkerContext::new("apalis-quick");
         poll_fn(|context| backend.poll_ready(context, &worker)).await.expect("it is ready");
         drop(poll_fn(|context| backend.poll_next(context, &worker)).await);
@@ -128,7 +129,7 @@ impl Worker {
         let found = store::heartbeats(db).await.expect("heartbeats");
         let clock = store::clock(db, found[0].found_at).await.expect("a time");
         store::lost(db, &found).await.expect("jobs");
-        store::overdue(db, &clock, KEPT, KEPT).await.expect("jobs");
+        store::overdue(db, &clock, &QUEUES.map(|queue| (queue, KEPT))).await.expect("jobs");
         store::make_due(db).await.expect("a write");
         store::expire(db, &clock, KEPT, KEPT).await.expect("a write");
         store::forget_workers(db, &[]).await.expect("a write");

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use akhar_jobs::{
-    Fence, FreePlaces, GroupName, JobId, NewJob, Queue,
+    End, Fence, FreePlaces, GroupName, JobId, NewJob,
     store::{self, Attempted, Ended, Ending, Guard, LeaseLimits, Requeue},
 };
 use akhar_operators::{Change, ChangeError, JobSearch, changes, webhooks};
 use akhar_platform::database::Database;
 use akhar_platform::database::Pool;
+use akhar_requests::{QUEUES, QUICK};
 use akhar_tests::{Cluster, ops::actor};
 use futures::future::{BoxFuture, FutureExt as _, join_all};
 use uuid::Uuid;
@@ -49,8 +50,7 @@ fn submit(db: &Pool, jobs: Vec<NewJob>) -> Running<'_> {
 }
 
 fn claim<'a>(db: &'a Pool, worker: &'a str) -> Running<'a> {
-    async move { store::claim(db, worker, &[FreePlaces::any(Queue::Quick, N_JOBS / 2)]).await.map(|_| 0) }
-        .boxed()
+    async move { store::claim(db, worker, &[FreePlaces::any(QUICK, N_JOBS / 2)]).await.map(|_| 0) }.boxed()
 }
 
 /// Ends running jobs, and cancels queued ones.
@@ -64,9 +64,9 @@ fn end(db: &Pool, account_id: Uuid, running: Vec<Fence>, queued: Vec<Fence>) -> 
     let queued = queued.into_iter().map(move |fence| Guard::Queued { job: fence.job, account_id });
     let of = |guard| Ending {
         guard,
-        outcome: match guard {
-            Guard::Claimed(_) => Some(akhar_jobs::Outcome::Failed),
-            Guard::Queued { .. } | Guard::Unended { .. } => None,
+        end: match guard {
+            Guard::Claimed(_) => End::Failed,
+            Guard::Queued { .. } | Guard::Unended { .. } => End::Cancelled,
         },
         timing: None,
         error: None,
@@ -107,7 +107,7 @@ fn attempt_webhooks(db: &Pool) -> Running<'_> {
 }
 
 fn find_ends(db: &Pool) -> Running<'_> {
-    async move { store::find_ends(db).await.map(|()| 0) }.boxed()
+    async move { store::find_ends(db, &QUEUES).await.map(|()| 0) }.boxed()
 }
 
 /// The error of the database because of which an operator's change was not made.

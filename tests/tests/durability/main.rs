@@ -41,10 +41,11 @@ mod webhooks;
 use std::{collections::BTreeMap, process::Output};
 
 use akhar_jobs::{
-    Fence, FreePlaces, Outcome, Prediction, Queue, Timing,
+    Fence, FreePlaces, Timing,
     store::{self, Ending, Guard},
 };
 use akhar_platform::database::Pool;
+use akhar_requests::{Outcome, Prediction, QUICK};
 use akhar_tests::{
     Form, Stack,
     ends::record_ends,
@@ -89,17 +90,16 @@ const INVALID_ROWS: &str = "select count(*) from jobs where not coalesce(
 
 /// Claims one job of the quick queue for `worker`. `None` if no job is due.
 async fn claim(db: &Pool, worker: &str) -> Option<Fence> {
-    let claimed = store::claim(db, worker, &[FreePlaces::any(Queue::Quick, 1)]).await.expect("a claim");
+    let claimed = store::claim(db, worker, &[FreePlaces::any(QUICK, 1)]).await.expect("a claim");
     claimed.first().map(|claimed| claimed.fence)
 }
 
 /// Ends a claimed job with this label as its answer. Returns whether the write changed the job.
 async fn end(db: &Pool, fence: Fence, label: &str) -> bool {
     let predictions = vec![Prediction { label: label.to_owned(), score: 1.0 }];
-    let outcome = Some(Outcome::Predictions { predictions });
     let ending = Ending {
         guard: Guard::Claimed(fence),
-        outcome,
+        end: Outcome::Predictions { predictions }.try_into().expect("JSON"),
         timing: Some(Timing::default()),
         error: None,
         may_have_webhook: false,

@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 
 use akhar_accounts::keys::API_KEY_CHANGED;
-use akhar_jobs::{
-    Queue,
-    store::{JOBS_ENDED, JOBS_QUEUED, QUEUE_MODE_CHANGED},
-};
+use akhar_jobs::store::{JOBS_ENDED, JOBS_QUEUED, QUEUE_MODE_CHANGED};
+use akhar_requests::queue_named;
 use akhar_tests::{Cluster, Form, Seam, Stack, http::send};
 use serde_json::json;
 use sqlx::{
@@ -41,7 +39,7 @@ async fn forge(other: &PgConnectOptions, path: &str) {
 
 /// Whether a payload says no more than which job, key or queue is meant.
 fn has_no_content(payload: &str) -> bool {
-    let is_name = |part: &str| Uuid::try_parse(part).is_ok() || Queue::from_name(part).is_some();
+    let is_name = |part: &str| Uuid::try_parse(part).is_ok() || queue_named(part).is_some();
     payload.is_empty() || payload.split(',').all(is_name)
 }
 

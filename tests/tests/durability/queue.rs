@@ -1,22 +1,16 @@
 //! The rules of the queue, tested on its statements and its backend: which jobs are accepted, which are
 //! claimed first, and which ends count.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    future::poll_fn,
-    sync::Arc,
-    task::Poll,
-    time::Duration,
-};
+use std::{collections::HashSet, future::poll_fn, sync::Arc, task::Poll, time::Duration};
 
 use akhar_jobs::{
-    Fence, FreePlaces, GroupName, JobId, MAX_ATTEMPTS, MediaType, NewJob, Parameters, Places, Queue, TopK,
-    Upload,
+    Fence, FreePlaces, GroupName, JobId, MAX_ATTEMPTS, NewJob, Places,
     backend::{Admission, Claims, JobBackend, NotAccepted, Submissions, SubmitError, Wakeups},
     fair_share::Limit,
     store::{self, Requeue, RunningJob, Submitted},
 };
 use akhar_platform::database::Pool;
+use akhar_requests::{MediaType, QUEUES, QUICK, SPEECH, Upload};
 use akhar_tests::{Cluster, Stack, until};
 use apalis_core::{
     backend::{Backend as _, persistence::Persistence as _},
@@ -43,23 +37,8 @@ async fn database() -> Pool {
 }
 
 pub(crate) fn new_job(asynchronous: bool) -> NewJob {
-    NewJob {
-        id: JobId(Uuid::now_v7()),
-        account_id: Uuid::now_v7(),
-        parameters: Parameters::DigitRecognition { top_k: TopK::new(3).expect("a valid number") },
-        upload: Some(Upload { media_type: MediaType::Png, bytes: digit().bytes.into() }.into()),
-        reserved_upload: None,
-        recording_url: None,
-        request_id: "test".to_owned(),
-        traceparent: None,
-        asynchronous,
-        webhook_url: None,
-        retain_s: None,
-        group: None,
-        group_webhook_url: None,
-        labels: BTreeMap::new(),
-        max_queued: None,
-    }
+    let upload = Upload { media_type: MediaType::Png, bytes: digit().bytes.into() };
+    NewJob { upload: Some(upload.into()), asynchronous, ..akhar_tests::queue::new_job() }
 }
 
 /// Inserts jobs.
@@ -69,7 +48,7 @@ pub(crate) async fn insert(db: &Pool, jobs: &[&NewJob]) -> Vec<Submitted> {
 
 /// The number of waiting jobs of the quick queue.
 async fn n_waiting(db: &Pool) -> i64 {
-    let counted = store::waiting(db, Queue::Quick, None).await.expect("a count");
+    let counted = store::waiting(db, QUICK, None).await.expect("a count");
     counted.iter().map(|of_account| of_account.n).sum()
 }
 
@@ -123,7 +102,7 @@ async fn a_claim_writes_no_index_entry() {
     let n_without_entries = "select pg_stat_get_xact_tuples_hot_updated('jobs'::regclass)";
     let mut connection = db.servers().connect().await.expect("a connection");
     let mut transaction = connection.begin().await.expect("a transaction"); // its counts are reported at its end
-    let free = [FreePlaces::any(Queue::Quick, 9)];
+    let free = [FreePlaces::any(QUICK, 9)];
     let claimed = store::claim(&mut *transaction, "a", &free).await.expect("a claim");
     let n: i64 = sqlx::query_scalar(n_without_entries).fetch_one(&mut *transaction).await.expect("a number");
     assert_eq!((claimed.len(), n), (4, 4));
@@ -134,7 +113,7 @@ async fn a_claim_writes_no_index_entry() {
 async fn running_jobs_are_found_in_every_queue_whoever_waits_for_them() {
     let db = database().await;
     let mut claimed = HashSet::new();
-    for queue in Queue::ALL {
+    for queue in QUEUES {
         let jobs = [false, false, true, true].map(new_job);
         insert(&db, &jobs.each_ref()).await;
         let ids: Vec<Uuid> = jobs.iter().map(|job| job.id.0).collect();
@@ -145,7 +124,7 @@ async fn running_jobs_are_found_in_every_queue_whoever_waits_for_them() {
         claimed.extend(these.iter().map(|job| job.fence.job));
     }
     let running = store::claimed_by(&db, "a").await.expect("a list");
-    assert_eq!(claimed.len(), 3 * Queue::ALL.len());
+    assert_eq!(claimed.len(), 3 * QUEUES.len());
     assert_eq!(running.iter().map(|job| job.fence.job).collect::<HashSet<_>>(), claimed);
 }
 
@@ -196,7 +175,7 @@ async fn each_job_of_a_group_gets_its_own_result() {
     assert_eq!(submitted, [Submitted::Exists, Submitted::Accepted]);
 
     // Through the backend: the queue has room for three more jobs, and one of these jobs cannot be stored.
-    let submissions = Submissions::start(&db, &Admission::new(5));
+    let submissions = Submissions::start(&db, &Admission::new(5, &QUEUES));
     let unreadable = NewJob { request_id: "\0".to_owned(), ..unreadable };
     let mut jobs = vec![old.clone(), unreadable];
     jobs.extend((0..5).map(|_| new_job(false)));
@@ -208,17 +187,14 @@ async fn each_job_of_a_group_gets_its_own_result() {
     assert!(n_waiting <= 5, "{n_waiting} jobs are waiting, but at most 5 may wait");
     let n_accepted = n(|a| matches!(a, Ok(Submitted::Accepted)));
     assert_eq!(i64::try_from(n_accepted).expect("few"), n_waiting - 2);
-    assert_eq!(
-        n(|a| matches!(a, Err(SubmitError::QueueFull(full)) if full.queue == Queue::Quick)),
-        5 - n_accepted
-    );
+    assert_eq!(n(|a| matches!(a, Err(SubmitError::QueueFull(full)) if full.queue == QUICK)), 5 - n_accepted);
 }
 
 /// The answer to its first submission was lost, or a request is repeated with its idempotency key.
 #[tokio::test]
 async fn a_full_queue_refuses_no_job_that_is_in_it() {
     let db = database().await;
-    let submissions = Submissions::start(&db, &Admission::new(1));
+    let submissions = Submissions::start(&db, &Admission::new(1, &QUEUES));
     let [first, second] = [new_job(false), new_job(false)].map(Arc::new);
     assert!(matches!(submissions.submit(first.clone()).await, Ok(Submitted::Accepted)));
     let answers = join_all([&first, &second, &first].map(|job| submissions.submit(job.clone()))).await;
@@ -236,7 +212,7 @@ async fn a_full_queue_refuses_no_job_that_is_in_it() {
 #[tokio::test]
 async fn a_full_queue_refuses_no_job_whose_statement_is_not_committed_yet() {
     let db = database().await;
-    let submissions = Submissions::start(&db, &Admission::new(1));
+    let submissions = Submissions::start(&db, &Admission::new(1, &QUEUES));
     assert!(matches!(submissions.submit(new_job(false).into()).await, Ok(Submitted::Accepted)));
     for is_committed in [true, false] {
         let job = Arc::new(new_job(false));
@@ -274,10 +250,9 @@ async fn urgent_jobs_are_claimed_first_then_the_oldest_and_never_more_than_asked
     }
     let mut order = Vec::new();
     for n in [2, 2, 2] {
-        let claimed =
-            store::claim(&db, "a", &[FreePlaces::any(Queue::Quick, n), FreePlaces::any(Queue::Speech, 9)])
-                .await
-                .expect("a claim");
+        let claimed = store::claim(&db, "a", &[FreePlaces::any(QUICK, n), FreePlaces::any(SPEECH, 9)])
+            .await
+            .expect("a claim");
         assert!(claimed.len() <= n);
         let mut ids: Vec<JobId> = claimed.iter().map(|c| c.fence.job).collect();
         ids.sort_unstable(); // the rows of a statement have no order
@@ -303,8 +278,7 @@ async fn one_statement_claims_one_suspect_of_all_queues_in_its_turn_beside_other
     suspect(&db, &[&jobs[1], &jobs[3], &jobs[4], &jobs[5]]).await;
     let moved = sqlx::query("update jobs set queue = 'speech' where id = $1").bind(jobs[5].id.0);
     moved.execute(&db).await.expect("a write");
-    let both =
-        |with_suspect| Queue::ALL.map(|queue| FreePlaces { with_suspect, ..FreePlaces::any(queue, 2) });
+    let both = |with_suspect| QUEUES.map(|queue| FreePlaces { with_suspect, ..FreePlaces::any(queue, 2) });
     let claim = async |with_suspect| {
         let claimed = store::claim(&db, "a", &both(with_suspect)).await.expect("a claim");
         let at = |job| jobs.iter().position(|of| of.id == job).expect("one of them");
@@ -329,8 +303,8 @@ async fn a_worker_holds_one_suspect_at_a_time_beside_other_jobs() {
         insert(&db, &[job]).await;
     }
     suspect(&db, &[&jobs[0], &jobs[1]]).await;
-    let (claims, _dropped) = Claims::start(&db, "a".to_owned(), |_| Places::any(9));
-    let mut backend = JobBackend::new(Queue::Quick, claims.clone(), Arc::new(Wakeups::default()));
+    let (claims, _dropped) = Claims::start(&db, "a".to_owned(), &QUEUES, |_| Places::any(9));
+    let mut backend = JobBackend::new(QUICK, claims.clone(), Arc::new(Wakeups::new(&QUEUES)));
     let worker = WorkerContext::new("a-quick");
     let mut next = async || {
         poll_fn(|cx| backend.poll_ready(cx, &worker)).await.expect("it is ready");
@@ -358,14 +332,14 @@ async fn a_worker_holds_one_suspect_at_a_time_beside_other_jobs() {
 async fn the_backend_implements_the_traits_of_apalis() {
     let db = database().await;
     let jobs: Vec<Arc<NewJob>> = (0..4).map(|_| Arc::new(new_job(false))).collect();
-    let mut submissions = Submissions::start(&db, &Admission::new(3));
+    let mut submissions = Submissions::start(&db, &Admission::new(3, &QUEUES));
     let pushed = submissions.push_tasks(jobs.iter().cloned().map(Task::from).collect()).await;
     let NotAccepted(refused) = pushed.expect_err("one too many");
     let [(id, Err(SubmitError::QueueFull(full)))] = refused.as_slice() else { panic!("{refused:?}") };
-    assert_eq!((*id, full.queue, full.limit), (jobs[3].id, Queue::Quick, Limit::Queue));
+    assert_eq!((*id, full.queue, full.limit), (jobs[3].id, QUICK, Limit::Queue));
 
-    let (claims, mut dropped) = Claims::start(&db, "apalis".to_owned(), |_| Places::any(2));
-    let mut backend = JobBackend::new(Queue::Quick, claims.clone(), Arc::new(Wakeups::default()));
+    let (claims, mut dropped) = Claims::start(&db, "apalis".to_owned(), &QUEUES, |_| Places::any(2));
+    let mut backend = JobBackend::new(QUICK, claims.clone(), Arc::new(Wakeups::new(&QUEUES)));
     let worker = WorkerContext::new("apalis-quick");
     let mut fetched = Vec::new();
     for _ in 0..2 {
@@ -380,7 +354,7 @@ async fn the_backend_implements_the_traits_of_apalis() {
     // place.
     drop(fetched.pop());
     let dropped_claim = dropped.recv().await.expect("a dropped claim");
-    assert_eq!(claims.held(Queue::Quick).n_held(), 2, "its place is still in use");
+    assert_eq!(claims.held(QUICK).n_held(), 2, "its place is still in use");
     assert!(claims.unheld().await.expect("an answer").is_empty(), "both are held");
     drop(dropped_claim);
     let n_unheld = claims.unheld().await.expect("an answer").len();
@@ -389,7 +363,7 @@ async fn the_backend_implements_the_traits_of_apalis() {
     let job = fetched.remove(0).into_job().expect("it was not taken");
     assert!(end(&db, job.claimed.fence, "first").await);
     drop(job);
-    assert_eq!(claims.held(Queue::Quick).n_held(), 0);
+    assert_eq!(claims.held(QUICK).n_held(), 0);
     poll_fn(|cx| backend.poll_close(cx, &worker)).await.expect("it closes");
 }
 
@@ -408,7 +382,7 @@ async fn the_end_of_each_job_of_a_cancelled_group_is_announced() {
             .expect("a connection");
     listener.listen(store::JOBS_ENDED).await.expect("it listens");
 
-    let cancelled = store::cancel_group(&db, account_id, &group).await.expect("a write");
+    let cancelled = store::cancel_group(&db, &QUEUES, account_id, &group).await.expect("a write");
     let ids: HashSet<JobId> = jobs.iter().map(|job| job.id).collect();
     assert_eq!(cancelled.jobs.iter().copied().collect::<HashSet<_>>(), ids);
     let mut announced = HashSet::new();

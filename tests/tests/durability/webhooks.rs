@@ -1,11 +1,12 @@
 //! A webhook is written with the outcome of its job and is delivered at least once, whichever process dies.
 
 use akhar_jobs::{
-    FreePlaces, GroupName, NewJob, Outcome, Queue,
+    FreePlaces, GroupName, NewJob,
     store::{self, Attempted, Delivery, Ending, Guard, LeaseLimits},
 };
 use akhar_operators::webhooks;
 use akhar_platform::database::Pool;
+use akhar_requests::{QUEUES, QUICK};
 use akhar_tests::{Cluster, Form, Seam, Stack, http::send, ops::actor, until, webhooks::Receiver};
 use uuid::Uuid;
 
@@ -93,7 +94,7 @@ async fn the_webhook_of_a_group_is_that_of_its_last_end_whichever_process_dies()
     let first = submit(&stack).await;
     let account: Uuid = stack.row("select account_id from jobs where id = $1", first).await;
     let cancel = async |stack: &Stack| {
-        store::cancel_group(&stack.db, account, &group).await.expect("a write").jobs.len()
+        store::cancel_group(&stack.db, &QUEUES, account, &group).await.expect("a write").jobs.len()
     };
     let delivery = async |stack: &Stack| -> Option<(Uuid, String)> {
         let row = sqlx::query_as("select id, state from webhook_deliveries where group_name = 'run-1'");
@@ -140,11 +141,11 @@ async fn end_jobs(db: &Pool, account_id: Uuid, hosts: &[&str]) {
         let webhook_url = Some(format!("https://{host}/a/b?c").into());
         insert(db, &[&NewJob { account_id, webhook_url, ..new_job(true) }]).await;
     }
-    let claimed = store::claim(db, "a", &[FreePlaces::any(Queue::Quick, hosts.len())]).await.expect("claims");
+    let claimed = store::claim(db, "a", &[FreePlaces::any(QUICK, hosts.len())]).await.expect("claims");
     assert!(claimed.iter().all(|claimed| claimed.has_webhook));
     let ending = |claimed: &store::Claimed| Ending {
         guard: Guard::Claimed(claimed.fence),
-        outcome: Some(Outcome::Predictions { predictions: Vec::new() }),
+        end: akhar_tests::queue::answer(),
         timing: None,
         error: None,
         may_have_webhook: claimed.has_webhook,

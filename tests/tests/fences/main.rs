@@ -11,6 +11,9 @@ use std::{
     process::Command,
 };
 
+use akhar_jobs::Queue;
+use akhar_requests::{MediaType, Operation, QUEUES};
+
 use akhar_tests::root;
 use serde_json::Value;
 
@@ -23,7 +26,7 @@ const FENCES: [(&str, &[&str]); 4] = [
 ];
 
 /// The crates whose files and folders must not have cycles: all that have more than one file.
-const WITHOUT_CYCLES: [&str; 12] = [
+const WITHOUT_CYCLES: [&str; 13] = [
     "accounts",
     "api",
     "bench",
@@ -34,12 +37,13 @@ const WITHOUT_CYCLES: [&str; 12] = [
     "jobs",
     "operators",
     "platform",
+    "requests",
     "tests",
     "worker",
 ];
 
 /// The crates of this workspace, and the crates of this workspace that each of them may use.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     (
         "akhar",
         &[
@@ -51,17 +55,39 @@ const ARROWS: [(&str, &[&str]); 10] = [
             "akhar-inference",
             "akhar-operators",
             "akhar-platform",
+            "akhar-requests",
             "akhar-migrations",
         ],
     ),
-    ("akhar-api", &["akhar-accounts", "akhar-client", "akhar-jobs", "akhar-operators", "akhar-platform"]),
+    (
+        "akhar-api",
+        &[
+            "akhar-accounts",
+            "akhar-client",
+            "akhar-jobs",
+            "akhar-operators",
+            "akhar-platform",
+            "akhar-requests",
+        ],
+    ),
     (
         "akhar-worker",
-        &["akhar-accounts", "akhar-jobs", "akhar-inference", "akhar-operators", "akhar-platform"],
+        &[
+            "akhar-accounts",
+            "akhar-jobs",
+            "akhar-inference",
+            "akhar-operators",
+            "akhar-platform",
+            "akhar-requests",
+        ],
     ),
-    ("akhar-operators", &["akhar-accounts", "akhar-client", "akhar-jobs", "akhar-platform"]),
+    (
+        "akhar-operators",
+        &["akhar-accounts", "akhar-client", "akhar-jobs", "akhar-platform", "akhar-requests"],
+    ),
     ("akhar-accounts", &["akhar-platform"]),
     ("akhar-client", &[]),
+    ("akhar-requests", &["akhar-accounts", "akhar-jobs"]),
     ("akhar-jobs", &["akhar-accounts", "akhar-platform"]),
     ("akhar-inference", &[]),
     ("akhar-platform", &[]),
@@ -83,6 +109,22 @@ fn a_library_is_named_only_in_its_allowed_files() {
         }
     }
     assert!(wrong.is_empty(), "files name a library that is not allowed there:\n{}", wrong.join("\n"));
+}
+
+/// To the queue, what jobs ask for and what comes of them are bytes: it has no name of an operation, a queue, a language or a kind of file.
+#[test]
+fn the_queue_knows_no_operation() {
+    let words = Operation::ALL.map(Operation::name).into_iter().chain(QUEUES.map(Queue::name));
+    let types = ["Operation", "Language", "MediaType", "handwriting", "translation"];
+    let words: Vec<&str> = words.chain(MediaType::ALL.map(MediaType::name)).chain(types).collect();
+    let mut wrong = Vec::new();
+    for path in sources().into_iter().filter(|path| path.starts_with("jobs")) {
+        let text = fs::read_to_string(root().join(&path)).expect("a source file");
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default().lines();
+        let code = code.filter(|line| !line.trim_start().starts_with("//"));
+        wrong.extend(code.filter(|line| words.iter().any(|word| line.contains(word))).map(str::to_owned));
+    }
+    assert!(wrong.is_empty(), "the queue knows an operation:\n{}", wrong.join("\n"));
 }
 
 /// Whether a statement uses the library, in a path or an import. Text in quotes (such as the name of a table
@@ -122,6 +164,7 @@ fn sources() -> Vec<PathBuf> {
         "migrations",
         "operators",
         "platform",
+        "requests",
         "worker",
     ] {
         walk(&root().join(crate_folder).join("src"), &mut files);

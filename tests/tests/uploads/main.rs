@@ -4,14 +4,15 @@
 
 mod reserved;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use akhar_jobs::{
-    JobId, JobUpload, MAX_ATTEMPTS, MediaType, NewJob, Parameters, TopK, Upload,
+    JobId, JobUpload, MAX_ATTEMPTS, NewJob,
     backend::{Admission, Submissions},
     uploads::{FetchError, Orphans, S3Access, UploadStore},
 };
 use akhar_platform::database::Pool;
+use akhar_requests::QUEUES;
 use akhar_tests::{
     Cluster, Form, Seam, Stack,
     hostile::{HostileProxy, Hostility},
@@ -23,6 +24,7 @@ use akhar_tests::{
     until,
     uploads::{S3Server, Store},
 };
+use bytes::Bytes;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -220,12 +222,12 @@ async fn a_process_with_a_store_that_it_cannot_use_does_not_start() {
 async fn an_upload_with_other_bytes_is_not_used() {
     let store = Store::folder(Cluster::shared().folder());
     let uploads = UploadStore::open(&store.address(), 0, || Err("no bucket".to_owned())).expect("a store");
-    let upload = Upload { media_type: MediaType::Png, bytes: digit().bytes.into() };
+    let upload = Bytes::from(digit().bytes);
     let placed = uploads.place(JobId(Uuid::now_v7()), upload.clone()).await.expect("a write");
     assert_eq!(uploads.fetch(placed.clone()).await.expect("it is there"), upload);
     let Store::Folder(folder) = &store else { unreachable!("a folder") };
     let file = folder.join(&store.objects().await[0]);
-    let mut bytes = upload.bytes.to_vec();
+    let mut bytes = upload.to_vec();
     bytes[100] ^= 1;
     for (bytes, what) in [(bytes, "has other bytes"), (b"short".to_vec(), "has 5 bytes, expected")] {
         std::fs::write(&file, bytes).expect("a write");
@@ -242,7 +244,7 @@ async fn an_upload_that_was_damaged_on_its_way_is_read_again() {
     let address = settings[0].1.clone();
     let access = move || Ok(S3Access { client: client(), settings: settings.clone() });
     let uploads = UploadStore::open(&address, 0, access).expect("a store");
-    let upload = Upload { media_type: MediaType::Png, bytes: digit().bytes.into() };
+    let upload = Bytes::from(digit().bytes);
     let placed = uploads.place(JobId(Uuid::now_v7()), upload.clone()).await.expect("a write");
     proxy.turn_to(&[Hostility::Flipped, Hostility::Slow(Duration::ZERO)]);
     assert_eq!(uploads.fetch(placed).await.expect("it is there"), upload);
@@ -253,11 +255,13 @@ async fn an_object_without_a_job_is_found_and_deleted_and_others_are_not() {
     let db = Pool::new(Cluster::shared().database().await.into(), 10);
     let store = Store::folder(Cluster::shared().folder());
     let uploads = UploadStore::open(&store.address(), 0, || Err("no bucket".to_owned())).expect("a store");
-    let upload = || Upload { media_type: MediaType::Png, bytes: digit().bytes.into() };
+    let upload = || Bytes::from(digit().bytes);
     let job = JobId(Uuid::now_v7());
     let placed = uploads.place(job, upload()).await.expect("a write");
-    let submissions = Submissions::start(&db, &Admission::new(9));
-    submissions.submit(new_job(job, placed).into()).await.expect("it is accepted");
+    let submissions = Submissions::start(&db, &Admission::new(9, &QUEUES));
+    let placed = Some(JobUpload { media_type: "image/png".to_owned(), content: placed });
+    let new_job = NewJob { id: job, upload: placed, ..akhar_tests::queue::new_job() };
+    submissions.submit(new_job.into()).await.expect("it is accepted");
     let of_job = store.objects().await;
     // Of a process that died before it submitted the job, and of a later request with the job's idempotency key.
     uploads.place(JobId(Uuid::now_v7()), upload()).await.expect("a write");
@@ -275,24 +279,4 @@ async fn an_object_without_a_job_is_found_and_deleted_and_others_are_not() {
     let mut left = store.objects().await;
     left.retain(|name| name != "README");
     assert_eq!((left, store.objects().await.len()), (of_job, 2));
-}
-
-fn new_job(id: JobId, upload: JobUpload) -> NewJob {
-    NewJob {
-        id,
-        account_id: Uuid::now_v7(),
-        parameters: Parameters::DigitRecognition { top_k: TopK::new(3).expect("a valid number") },
-        upload: Some(upload),
-        reserved_upload: None,
-        recording_url: None,
-        request_id: "test".to_owned(),
-        traceparent: None,
-        asynchronous: true,
-        webhook_url: None,
-        retain_s: None,
-        group: None,
-        group_webhook_url: None,
-        labels: BTreeMap::new(),
-        max_queued: None,
-    }
 }

@@ -4,8 +4,8 @@
 use std::{io::Cursor, sync::Arc};
 
 use akhar_inference::ink::PixelView;
-use akhar_jobs::{MediaType, Upload};
 use akhar_platform::blocking::blocking;
+use akhar_requests::{MediaType, Upload};
 use bytes::Bytes;
 use image::{
     DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, RgbImage, RgbaImage,

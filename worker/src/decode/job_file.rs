@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use akhar_jobs::{MediaType, Upload};
+use akhar_requests::{MediaType, Upload};
 use bytes::Bytes;
 
 /// The file of a job.

@@ -5,7 +5,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use akhar_jobs::{MediaType, Upload};
+use akhar_requests::{MediaType, Upload};
 use image::DynamicImage;
 use proptest::{prelude::*, sample::select};
 

@@ -1,6 +1,6 @@
 //! The error of an upload that cannot be decoded, in words for its caller.
 
-use akhar_jobs::Outcome;
+use akhar_requests::Outcome;
 
 /// Why an upload cannot be decoded.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -8,7 +8,7 @@ use std::{
 };
 
 use akhar_jobs::{
-    Fence, JobId, JobUpload, Outcome, Parameters, RecordingUrl, Timing,
+    End, Fence, JobId, JobUpload, Part, RecordingUrl, Timing,
     backend::{ClaimedJob, Endings, Hold},
     store::{self, Claimed, Ending, Guard, Requeue},
     uploads::UploadStore,
@@ -19,6 +19,7 @@ use akhar_platform::{
     shutdown::Shutdown,
     telemetry::traces::{self, Messaging},
 };
+use akhar_requests::{Outcome, Parameters};
 use tokio::{sync::watch, time::MissedTickBehavior};
 use tokio_util::{
     sync::CancellationToken,
@@ -229,7 +230,12 @@ impl Attempts {
 
     async fn work(self: Arc<Self>, mut claimed: Claimed, mut hold: Hold) {
         let pipeline = self.models.pipeline();
-        let report = Report::begin(&claimed, pipeline.model(&claimed.parameters));
+        let parameters = match akhar_requests::claimed(&claimed) {
+            Ok(parameters) => parameters,
+            // The job stays claimed, is returned to its queue as lost, and fails in the end, unless a newer worker gets it.
+            Err(error) => return tracing::error!(%error, "cannot read a claimed job"),
+        };
+        let report = Report::begin(&claimed, &parameters, pipeline.model(&parameters));
         let fence = claimed.fence;
         let may_have_webhook = claimed.has_webhook;
         let (progress, seen) = watch::channel(Progress::default());
@@ -244,7 +250,7 @@ impl Attempts {
         let work = Work {
             requester: Requester { account_id: claimed.account_id, is_asynchronous: claimed.is_asynchronous },
             job: fence.job,
-            parameters: claimed.parameters,
+            parameters,
             upload,
             uploads: self.uploads.clone(),
             recording,
@@ -282,9 +288,13 @@ impl Attempts {
         match result {
             AttemptResult::Outcome(outcome, timing) => {
                 let kept = Kept::of(&outcome);
+                let end = match End::try_from(outcome) {
+                    Ok(end) => end,
+                    Err(error) => return tracing::error!(%error, "cannot write the outcome of a job"),
+                };
                 let ending = Ending {
                     guard: Guard::Claimed(fence),
-                    outcome: Some(outcome),
+                    end,
                     timing: Some(timing),
                     error: None,
                     may_have_webhook,
@@ -315,12 +325,13 @@ impl Attempts {
                 _ = ticks.tick() => (),
                 _ = seen.wait_for(|_| false) => return true, // the sender is gone: the work is over
             }
-            let (transcribed_s, segments) = {
+            let (transcribed_s, parts) = {
                 let progress = seen.borrow_and_update();
-                (progress.transcribed_s, progress.segments[n_written..].to_vec())
+                let further = progress.segments[n_written..].iter().cloned();
+                (progress.transcribed_s, further.map(Part::from).collect::<Vec<_>>())
             };
-            match store::note_progress(&self.db, fence, transcribed_s, n_written, &segments).await {
-                Ok(true) => n_written += segments.len(),
+            match store::note_progress(&self.db, fence, transcribed_s, n_written, &parts).await {
+                Ok(true) => n_written += parts.len(),
                 Ok(false) => return false,
                 Err(error) => tracing::debug!(%error, "could not write the job's progress"),
             }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use akhar_jobs::{MAX_FETCHED_S, MAX_RECORDING_S, Places, Queue};
+use akhar_jobs::{Places, Queue};
 use akhar_platform::config::Config;
+use akhar_requests::{MAX_FETCHED_S, MAX_RECORDING_S, SPEECH};
 
 /// How many recordings a worker works on for each that one account may have there. They take turns at the models window
 /// by window, so each of so many accounts goes on at once.
@@ -29,11 +30,10 @@ pub(crate) struct ConsumerConfig {
 
 impl ConsumerConfig {
     pub(crate) fn of(queue: Queue, config: &Config) -> Self {
-        let (places, timeout_s) = match queue {
-            Queue::Quick => (Places::any(config.worker_concurrency.get()), QUICK_TIMEOUT_S),
-            Queue::Speech => {
-                (recordings(N_OF_ACCOUNT * config.speech_copies().get()), config.speech_timeout_s)
-            }
+        let (places, timeout_s) = if queue == SPEECH {
+            (recordings(N_OF_ACCOUNT * config.speech_copies().get()), config.speech_timeout_s)
+        } else {
+            (Places::any(config.worker_concurrency.get()), QUICK_TIMEOUT_S)
         };
         Self { places, timeout: Duration::from_secs(timeout_s) }
     }
@@ -42,11 +42,10 @@ impl ConsumerConfig {
     /// for each place. The longest recording that is fetched is as long as so many that are sent.
     pub(crate) fn longest_attempt(queue: Queue, config: &Config) -> Duration {
         let Self { timeout, .. } = Self::of(queue, config);
-        match queue {
-            Queue::Quick => timeout,
-            Queue::Speech => {
-                timeout.saturating_mul(u32::from(RECORDINGS_PER_PLACE) * (MAX_FETCHED_S / MAX_RECORDING_S))
-            }
+        if queue == SPEECH {
+            timeout.saturating_mul(u32::from(RECORDINGS_PER_PLACE) * (MAX_FETCHED_S / MAX_RECORDING_S))
+        } else {
+            timeout
         }
     }
 }

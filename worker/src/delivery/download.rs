@@ -3,12 +3,13 @@
 use std::{io, sync::Arc, time::Duration};
 
 use akhar_accounts::{CallerUrl, UrlRules};
-use akhar_jobs::{MediaType, RecordingUrl, sniff};
+use akhar_jobs::RecordingUrl;
 use akhar_platform::{
     checked_client::{CheckedClients, is_not_allowed},
     http_client::{Limits, cause},
     pace::Pace,
 };
+use akhar_requests::{MediaType, sniff};
 use reqwest::{Response, StatusCode, Url, header::LOCATION};
 use tokio::time::timeout;
 

@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use akhar_jobs::{JobState, Outcome, Timing, store::Claimed};
+use akhar_jobs::{JobState, Timing, store::Claimed};
 use akhar_platform::{
     metrics,
     telemetry::{JOB_ENDED, traces},
 };
+use akhar_requests::{Outcome, Parameters};
 use tracing::Span;
 use uuid::Uuid;
 
@@ -44,8 +45,8 @@ impl Kept {
 
 impl Report {
     /// An attempt begins, with this model.
-    pub(super) fn begin(claimed: &Claimed, model: &str) -> Self {
-        let operation = claimed.parameters.operation().name();
+    pub(super) fn begin(claimed: &Claimed, parameters: &Parameters, model: &str) -> Self {
+        let operation = parameters.operation().name();
         metrics::JOB_WAIT_SECONDS.record_duration([operation], claimed.waited);
         Self {
             operation,

@@ -7,6 +7,7 @@ use akhar_jobs::{
     JobUpload, UploadObject,
     uploads::{FetchError, UploadStore},
 };
+use akhar_requests::{MediaType, Unreadable, Upload};
 use backon::{ConstantBuilder, Retryable as _};
 use tokio::time::Instant;
 
@@ -40,6 +41,12 @@ impl From<FetchError> for UploadError {
     }
 }
 
+impl From<Unreadable> for UploadError {
+    fn from(error: Unreadable) -> Self {
+        Self::Lost(error.to_string())
+    }
+}
+
 impl From<io::Error> for UploadError {
     fn from(error: io::Error) -> Self {
         Self::Unavailable(not_written(&error))
@@ -53,12 +60,15 @@ pub(super) async fn fetch(
     received: impl Fn(),
 ) -> Result<Option<JobFile>, UploadError> {
     let Some(upload) = upload else { return Ok(None) };
-    if let Some(object) = upload.of_caller() {
-        let content = in_parts(store, object, received).await?;
-        return Ok(Some(JobFile { media_type: upload.media_type, content }));
-    }
-    let upload = patiently(|| store.fetch(upload.clone())).await?;
-    Ok(Some(upload.into()))
+    let media_type = MediaType::from_name(&upload.media_type);
+    let media_type = media_type.ok_or_else(|| Unreadable::new("media type", &*upload.media_type))?;
+    Ok(Some(match upload.of_caller() {
+        Some(object) => JobFile { media_type, content: in_parts(store, object, received).await? },
+        None => {
+            let bytes = patiently(|| store.fetch(upload.content.clone())).await?;
+            Upload { media_type, bytes }.into()
+        }
+    }))
 }
 
 /// Reads an object to a file on disk.

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use akhar_jobs::{
-    JobId, JobState, Queue,
+    JobId, JobState,
     backend::{Claims, Endings, GroupError},
     store::{self, EndedFacts, Ending, Requeue, RunningJob},
 };
 use akhar_platform::database::Pool;
 use akhar_platform::{config::Config, metrics, reload::LiveConfig, shutdown::Shutdown, telemetry::JOB_ENDED};
+use akhar_requests::QUEUES;
 use chrono::{DateTime, Utc};
 use futures::future::try_join_all;
 use tokio::{sync::watch, time::Instant};
@@ -126,8 +127,8 @@ impl Sweeper {
     async fn compare_times(&self, now: DateTime<Utc>, config: &Config) -> Result<(), GroupError> {
         let clock = store::clock(&self.db, now).await?;
         let after = |queue| ConsumerConfig::longest_attempt(queue, config).saturating_add(GRACE);
-        let (quick, speech) = (after(Queue::Quick), after(Queue::Speech));
-        let overdue = store::overdue(&self.db, &clock, quick, speech).await?;
+        let limits = QUEUES.map(|queue| (queue, after(queue)));
+        let overdue = store::overdue(&self.db, &clock, &limits).await?;
         self.requeue_or_fail(overdue, WORKER_LOST, "the job's worker lost the job", false).await?;
         store::make_due(&self.db).await?;
         self.compared.send_replace(Some(now));

@@ -1,6 +1,6 @@
 //! Splits a batch that holds several languages into one model run for each language.
 
-use akhar_jobs::Language;
+use akhar_requests::Language;
 
 /// Groups the inputs of `batch` by language, calls `run` once for each language present, and returns the
 /// outputs in the order of `batch`. `run` must return one output for each of its inputs, in order.

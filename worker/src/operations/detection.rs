@@ -10,7 +10,7 @@ use akhar_inference::{
     Confidence,
     speech::{ENOUGH_SAMPLES, Evidence, Transcript, likeliest},
 };
-use akhar_jobs::{Language, SpeechParameters};
+use akhar_requests::{Language, SpeechParameters};
 use futures::future::try_join_all;
 
 use super::{

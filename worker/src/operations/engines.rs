@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use akhar_inference::{Manifest, Registry};
-use akhar_jobs::Language;
+use akhar_requests::Language;
 
 use super::lazy_model::LazyModel;
 use crate::{

@@ -7,8 +7,9 @@ use akhar_inference::{
     Manifest, Registry, Runtime, RuntimeError,
     handwriting::{Glyphs, Hand, Ink, Page, PictureError, Shape, Text, Writer, lay_out, png, svg},
 };
-use akhar_jobs::{self as jobs, JobId, Operation, Outcome, Picture, StrokeColor, Timing};
+use akhar_jobs::{JobId, Timing};
 use akhar_platform::{blocking::blocking, config::Config, telemetry::traces};
+use akhar_requests::{HandwritingParameters, Operation, Outcome, Picture, StrokeColor};
 use tokio::sync::Semaphore;
 
 use super::{
@@ -81,7 +82,7 @@ impl HandwritingOperation {
         &self,
         requester: Requester,
         job: JobId,
-        parameters: &jobs::HandwritingParameters,
+        parameters: &HandwritingParameters,
     ) -> Result<(Outcome, Timing), OperationError> {
         let WriterEngine { engine, glyphs } = self.writer.get().await?;
         let started = Instant::now();
@@ -117,7 +118,7 @@ fn draw(
     Ok(Outcome::Handwriting { points: sheet.points_json(), image, n_pages: Some(sheet.n_pages), svg })
 }
 
-fn page(parameters: &jobs::HandwritingParameters) -> Page {
+fn page(parameters: &HandwritingParameters) -> Page {
     Page {
         line_space: narrow(parameters.line_space.get()),
         char_space: narrow(parameters.char_space.get()),

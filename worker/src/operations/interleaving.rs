@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use akhar_jobs::Segment;
+use akhar_requests::Segment;
 
 /// Times of segments are rounded to milliseconds, those of words are not.
 const ROUNDING_S: f64 = 0.001;

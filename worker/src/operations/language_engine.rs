@@ -13,8 +13,9 @@ use akhar_inference::{
         self, Clock, FrontEnd, SpeechModel, Transcript, Window, WindowInput, WindowOutput, features::Features,
     },
 };
-use akhar_jobs::{KeyTerm, Language, Timing};
+use akhar_jobs::Timing;
 use akhar_platform::config::Config;
+use akhar_requests::{KeyTerm, Language};
 
 use super::{
     by_language::by_language, engines, error::OperationError, preparation::Preparing, timing::micros,

@@ -4,7 +4,8 @@
 use std::time::Instant;
 
 use akhar_inference::Registry;
-use akhar_jobs::{JobId, Language, Operation, Outcome, Parameters, Timing};
+use akhar_jobs::{JobId, Timing};
+use akhar_requests::{Language, Operation, Outcome, Parameters};
 use tokio::sync::watch;
 
 use super::{

@@ -1,6 +1,6 @@
 //! How far the transcription of a recording is.
 
-use akhar_jobs::Segment;
+use akhar_requests::Segment;
 use tokio::sync::watch;
 
 /// How far the transcription of a recording is.

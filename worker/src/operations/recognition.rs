@@ -3,8 +3,9 @@
 use std::{sync::Arc, time::Instant};
 
 use akhar_inference::{Classifier, Manifest, Registry, Runtime, RuntimeError, Score, ink};
-use akhar_jobs::{Operation, Outcome, Prediction, Timing, TopK, Upload};
+use akhar_jobs::Timing;
 use akhar_platform::{config::Config, telemetry::traces};
+use akhar_requests::{Operation, Outcome, Prediction, TopK, Upload};
 use tracing::Instrument as _;
 
 use super::{
@@ -120,7 +121,7 @@ pub fn classifier_input(upload: &Upload) -> Option<Vec<f32>> {
 mod tests {
     use std::path::PathBuf;
 
-    use akhar_jobs::MediaType;
+    use akhar_requests::MediaType;
     use image::{DynamicImage, GrayImage, RgbImage, imageops::FilterType};
 
     use super::*;

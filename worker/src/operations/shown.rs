@@ -5,7 +5,7 @@ use akhar_inference::{
     scripts::{self, has_gurmukhi},
     speech::TimedText,
 };
-use akhar_jobs::{Script, Segment, SpeechParameters, Word};
+use akhar_requests::{Script, Segment, SpeechParameters, Word};
 
 /// What is said of texts in Shahmukhi.
 const APPROXIMATE: &str = "the Shahmukhi text is approximate: its spelling is made from Gurmukhi by rules";

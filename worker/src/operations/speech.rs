@@ -16,7 +16,10 @@ use akhar_inference::{
     Confidence, KeyTerms, Registry,
     speech::{Evidence, Joiner, Segmenter, TimedText, Transcript, divided, segments, text, unlikely_parts},
 };
-use akhar_jobs::{self as jobs, Digits, Language, Operation, Outcome, ProbablyWrong, TextKind, Timing};
+use akhar_jobs::Timing;
+use akhar_requests::{
+    Channels, Digits, Language, Operation, Outcome, ProbablyWrong, SpeechParameters, TextKind,
+};
 use futures::future::try_join_all;
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -38,7 +41,7 @@ use super::{
 };
 use crate::{
     decode::{
-        audio::{AudioLimits, Channels},
+        audio::{self, AudioLimits},
         job_file::JobFile,
         undecodable::Undecodable,
     },
@@ -59,7 +62,7 @@ pub(crate) struct SpeechOperation {
 /// A job that is transcribed.
 pub(super) struct SpeechJob<'a> {
     pub(super) requester: Requester,
-    pub(super) parameters: &'a jobs::SpeechParameters,
+    pub(super) parameters: &'a SpeechParameters,
     /// Receives how far the job is, after each run of a model.
     pub(super) progress: &'a watch::Sender<Progress>,
 }
@@ -133,18 +136,18 @@ impl SpeechOperation {
             detected = detect(&self.engines, job.parameters, file, limits, turns, step, &mut spent).await?;
         }
         let lang = detected.language.unwrap_or(job.parameters.lang);
-        let parameters = &jobs::SpeechParameters { lang, ..job.parameters.clone() };
+        let parameters = &SpeechParameters { lang, ..job.parameters.clone() };
         let job = SpeechJob { parameters, ..job };
         let engine = self.engines.get(&parameters.lang);
         let engine = engine.ok_or(OperationError::NoModel(parameters.lang.code()))?.get().await?;
         let (terms, without_effect) = engine.terms(&parameters.keyterms);
-        let is_split = parameters.channels == jobs::Channels::Split;
+        let is_split = parameters.channels == Channels::Split;
         // The language is that of all channels, so what was recognised is the text of none.
         let known = detected.transcripts.remove(&lang).filter(|_| !is_split);
         let mut known = known.unwrap_or_default();
         let mut preparing = Preparing::default();
         let mut recognised = Recognised::default();
-        let channels = if is_split { Channels::Each } else { Channels::Mixed };
+        let channels = if is_split { audio::Channels::Each } else { audio::Channels::Mixed };
         let opened =
             prepare((file.clone(), limits.clone()), channels, engine.input(), (&self.turns, turn(1)), step)
                 .await?;
@@ -305,7 +308,7 @@ impl SpeechOperation {
         for (nth, utterance) in utterances.into_iter().enumerate() {
             let channel = utterance.channel;
             words.extend(utterance.words.into_iter().map(|word| shown.word(word, channel)));
-            shown_segments.push(jobs::Segment {
+            shown_segments.push(akhar_requests::Segment {
                 translation: of_segment(nth),
                 ..shown.segment(utterance.segment, channel)
             });

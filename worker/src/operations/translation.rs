@@ -6,8 +6,8 @@ use akhar_inference::{
     Manifest, Registry, Runtime,
     seq2seq::{Translation, Translator},
 };
-use akhar_jobs::Language;
 use akhar_platform::config::Config;
+use akhar_requests::Language;
 use futures::future::try_join_all;
 
 use super::{

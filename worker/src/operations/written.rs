@@ -8,8 +8,8 @@ use akhar_inference::{
     punctuation::{CONTEXT, Mark, SpokenWord, Tagger},
     speech::{self, TimedText, WrittenForm, divided, text},
 };
-use akhar_jobs::{Digits, Language};
 use akhar_platform::config::Config;
+use akhar_requests::{Digits, Language};
 
 use super::{
     engines,

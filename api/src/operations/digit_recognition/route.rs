@@ -1,7 +1,7 @@
 //! `POST /v1/models/digit-recognition`: recognises the digit in an image.
 
 use akhar_client::PredictionsBody;
-use akhar_jobs::Parameters;
+use akhar_requests::Parameters;
 use axum::{extract::State, response::Response};
 use utoipa::OpenApi;
 

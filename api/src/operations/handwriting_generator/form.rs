@@ -1,7 +1,8 @@
 //! The form of a handwriting request.
 
-use akhar_jobs::{
-    CharSpace, Digits, HandwritingParameters, LineSpace, PageLength, PageWidth, PanjabiText, Picture, Queue,
+use akhar_jobs::Queue;
+use akhar_requests::{
+    CharSpace, Digits, HandwritingParameters, LineSpace, PageLength, PageWidth, PanjabiText, Picture, QUICK,
     StrokeColor, StrokeWidth, WordSpace,
     panjabi_text::{LENGTH, PATTERN, PanjabiTextError},
 };
@@ -80,7 +81,7 @@ fields! {
 
 impl Form for HandwritingForm {
     const FILE: Option<File> = None;
-    const QUEUE: Queue = Queue::Quick;
+    const QUEUE: Queue = QUICK;
     type Checked = HandwritingParameters;
 
     fn check(self, violations: &mut Vec<Violation>) -> Option<HandwritingParameters> {

@@ -1,6 +1,6 @@
 //! Tests the handwriting form: defaults, ranges, violations, and that its OpenAPI schema agrees with them.
 
-use akhar_jobs::Bounded;
+use akhar_requests::Bounded;
 use serde_json::{Value, json};
 
 use super::*;

@@ -1,7 +1,7 @@
 //! `POST /v1/models/handwriting-generator`: writes Panjabi text by hand.
 
 use akhar_client::{HandwritingBody, Png};
-use akhar_jobs::{HandwritingParameters, Parameters};
+use akhar_requests::{HandwritingParameters, Parameters};
 use axum::{extract::State, response::Response};
 use utoipa::OpenApi;
 

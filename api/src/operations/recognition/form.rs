@@ -1,6 +1,7 @@
 //! The form of both recognition operations.
 
-use akhar_jobs::{MediaType, Queue, TopK};
+use akhar_jobs::Queue;
+use akhar_requests::{MediaType, QUICK, TopK};
 use serde_json::json;
 
 use crate::{
@@ -32,7 +33,7 @@ impl Form for RecognitionForm {
         ),
         url: None,
     });
-    const QUEUE: Queue = Queue::Quick;
+    const QUEUE: Queue = QUICK;
     type Checked = TopK;
 
     fn check(self, _: &mut Vec<Violation>) -> Option<TopK> {

@@ -1,9 +1,10 @@
 //! The form of a speech recognition request.
 
 use akhar_client::MAX_RECORDING_BYTES;
-use akhar_jobs::{
-    Channels, Digits, KeyTerm, Language, MaxLineLength, MaxLines, MediaType, Queue, Script, SpeechParameters,
-    SubtitleSize,
+use akhar_jobs::Queue;
+use akhar_requests::{
+    Channels, Digits, KeyTerm, Language, MaxLineLength, MaxLines, MediaType, SPEECH, Script,
+    SpeechParameters, SubtitleSize,
 };
 use serde_json::json;
 
@@ -109,7 +110,7 @@ impl Form for SpeechForm {
         ),
         url: Some(RECORDING_URL),
     });
-    const QUEUE: Queue = Queue::Speech;
+    const QUEUE: Queue = SPEECH;
     /// The parameters, and whether `format` is given.
     type Checked = (SpeechParameters, bool);
 

@@ -1,7 +1,7 @@
 //! `POST /v1/models/speech-recognition`: transcribes a recording.
 
 use akhar_client::TranscriptionBody;
-use akhar_jobs::{Digits, Parameters};
+use akhar_requests::{Digits, Parameters};
 use axum::{extract::State, response::Response};
 use utoipa::OpenApi;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use akhar_jobs::Queue;
 use akhar_operators::minutes::QueueMinute;
+use akhar_requests::QUEUES;
 use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
 use maud::{Markup, html};
 
@@ -37,7 +37,7 @@ pub(super) fn section(recorded: &[QueueMinute], at: DateTime<Utc>) -> Markup {
                     li { span.key.(class) aria-hidden="true" {} " " (word) }
                 }
             }
-            @for queue in Queue::ALL { (Day::of(queue.name(), recorded, until).show()) }
+            @for queue in QUEUES { (Day::of(queue.name(), recorded, until).show()) }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `/ops/jobs`: finds jobs, and retries, cancels or deletes those that are selected, or all that were found.
 
-use akhar_jobs::{JobId, JobState, Queue};
+use akhar_jobs::{JobId, JobState};
 use akhar_operators::{
     Action, Change, JobSearch, changes,
     overview::{self, StateCounts},
@@ -8,6 +8,7 @@ use akhar_operators::{
     search::{self, JobPage, JobRow},
 };
 use akhar_platform::database::Pool;
+use akhar_requests::QUEUES;
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
 use uuid::Uuid;
@@ -95,7 +96,7 @@ fn search_form(query: &SearchQuery, is_invalid: bool) -> Markup {
                 label for="queue" { "Queue" }
                 select #queue name="queue" {
                     option value="" { "both" }
-                    @for queue in Queue::ALL {
+                    @for queue in QUEUES {
                         option value=(queue.name()) selected[query.queue() == Some(queue)] { (queue.name()) }
                     }
                 }

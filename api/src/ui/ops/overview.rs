@@ -1,14 +1,12 @@
 //! `/ops`: queues and workers with their models, and buttons that pause, drain and resume them.
 
-use akhar_jobs::{
-    Queue,
-    store::{AccountGroup, Group, QueueMode},
-};
+use akhar_jobs::store::{AccountGroup, Group, QueueMode};
 use akhar_operators::{
     Action, minutes,
     queues::{self, MAX_COUNTED, QueueLoad},
     workers::{self, Worker, WorkerState},
 };
+use akhar_requests::queue_named;
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
 
@@ -249,7 +247,7 @@ pub(super) async fn set_queue(
     State(state): State<OpsState>,
     form: OperatorForm,
 ) -> Result<Response, Failure> {
-    let queue = Queue::from_name(form.fields.get("queue")).ok_or(Failure::NotFound)?;
+    let queue = queue_named(form.fields.get("queue")).ok_or(Failure::NotFound)?;
     let mode = QueueMode::ALL
         .into_iter()
         .find(|mode| mode.name() == form.fields.get("mode"))

@@ -132,12 +132,13 @@ pub(super) fn escaped(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use akhar_requests::QUICK;
 
     #[test]
     fn a_search_is_in_the_path_of_its_page() {
         let page = "/ops/jobs?state=failed&queue=quick&by=error&q=a%20%26%20b&from=50";
         let query = SearchQuery::of_page(page).unwrap();
-        assert_eq!((query.state(), query.queue()), (Some(JobState::Failed), Some(Queue::Quick)));
+        assert_eq!((query.state(), query.queue()), (Some(JobState::Failed), Some(QUICK)));
         assert_eq!(query.start(), Some(PageStart::Nth(50)));
         assert_eq!(query.path(query.state(), query.start()), page);
         assert_eq!(SearchQuery::default().path(None, None), "/ops/jobs");

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use akhar_jobs::{
-    Fence, FreePlaces, GroupName, JobId, NewJob, Outcome, Prediction, Queue,
+    Fence, FreePlaces, GroupName, JobId, NewJob,
     store::{self, Clock, Ending, Guard, Requeue, Submitted},
 };
 use akhar_operators::{Change, JobSearch, changes};
 use akhar_platform::database::Pool;
+use akhar_requests::{Outcome, QUICK};
 use akhar_tests::{Cluster, ops::actor};
 use proptest::{prelude::*, sample::select, test_runner::TestRunner};
 use sqlx::Row as _;
@@ -105,7 +106,7 @@ impl Both {
             (0..N_JOBS).filter(|job| self.model[*job].as_ref().is_some_and(is_due)).collect()
         };
         let first = [due(false), due(true)].into_iter().find(|jobs| !jobs.is_empty()).unwrap_or_default();
-        let free = FreePlaces { with_suspect, ..FreePlaces::any(Queue::Quick, 1) };
+        let free = FreePlaces { with_suspect, ..FreePlaces::any(QUICK, 1) };
         let claimed = store::claim(&self.db, &worker.to_string(), &[free]).await.expect("a claim");
         let of_claim = |job: &usize| claimed.iter().any(|claimed| claimed.fence.job == self.jobs[*job].id);
         let job = first.iter().copied().find(of_claim);
@@ -138,7 +139,7 @@ impl Both {
             Statement::End { job, attempt, end } => {
                 let ending = Ending {
                     guard: Guard::Claimed(self.fence(job, attempt)),
-                    outcome: outcome(end),
+                    end: ending(end),
                     timing: None,
                     error: None,
                     may_have_webhook: false,
@@ -240,18 +241,12 @@ const fn count_of(state: State) -> usize {
     }
 }
 
-fn outcome(end: End) -> Option<Outcome> {
+fn ending(end: End) -> akhar_jobs::End {
     match end {
-        End::Answered => Some(Outcome::Predictions {
-            predictions: vec![Prediction { label: "ੳ".to_owned(), score: 1.0 }],
-        }),
-        End::Rejected => Some(Outcome::Rejected {
-            field: "file".to_owned(),
-            code: "undecodable".to_owned(),
-            detail: "a test".to_owned(),
-        }),
-        End::Dead => Some(Outcome::Failed),
-        End::Cancelled => None,
+        End::Answered => akhar_tests::queue::answer(),
+        End::Rejected => Outcome::rejected("file", "undecodable", "a test").try_into().expect("JSON"),
+        End::Dead => akhar_jobs::End::Failed,
+        End::Cancelled => akhar_jobs::End::Cancelled,
     }
 }
 

@@ -1,6 +1,6 @@
 //! How a recording is written, by its first bytes, and where it ends if another one follows it in the same file.
 
-use akhar_jobs::{MediaType, sniff::adts_frame};
+use akhar_requests::{MediaType, sniff::adts_frame};
 
 use super::{matroska, mp4, ogg, reader::Reader, tags};
 

@@ -36,7 +36,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use akhar_jobs::MediaType;
+use akhar_requests::MediaType;
 
 pub(crate) use allowance::Pace;
 #[cfg(any(test, feature = "fuzzing"))]

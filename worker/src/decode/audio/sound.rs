@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use akhar_jobs::{MAX_FETCHED_S, MAX_RECORDING_S};
+use akhar_requests::{MAX_FETCHED_S, MAX_RECORDING_S};
 use symphonia::core::codecs::audio::AudioCodecId;
 
 use super::timeline::Timeline;

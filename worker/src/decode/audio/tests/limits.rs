@@ -1,6 +1,6 @@
 //! Files that are refused, the limits on a recording, and the memory that decoding takes.
 
-use akhar_jobs::{MediaType, Upload};
+use akhar_requests::{MediaType, Upload};
 
 use super::{
     super::{Audio, AudioLimits, Channels, PIECE, reader::tests::on_disk},

@@ -21,7 +21,7 @@ mod wav_file;
 
 use std::{f64::consts::TAU, path::Path};
 
-use akhar_jobs::{MediaType, Upload};
+use akhar_requests::{MediaType, Upload};
 
 use super::{reader::tests::on_disk, *};
 

@@ -1,6 +1,6 @@
 //! Tags before and behind recordings of every format.
 
-use akhar_jobs::{MediaType, sniff};
+use akhar_requests::{MediaType, sniff};
 
 use super::{decode, fixture, wav_file::wav};
 

@@ -1,8 +1,9 @@
 //! The operations of the service, and the queue that the jobs of each wait in.
 
+use akhar_jobs::Queue;
 use serde::{Deserialize, Serialize};
 
-use crate::queue::Queue;
+use crate::{QUICK, SPEECH};
 
 /// An operation of the service. The names are those in the request paths and are stored in rows: never rename one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -40,8 +41,8 @@ impl Operation {
     /// The queue that the operation's jobs wait in.
     pub const fn queue(self) -> Queue {
         match self {
-            Self::AlphabetRecognition | Self::DigitRecognition | Self::HandwritingGenerator => Queue::Quick,
-            Self::SpeechRecognition => Queue::Speech,
+            Self::AlphabetRecognition | Self::DigitRecognition | Self::HandwritingGenerator => QUICK,
+            Self::SpeechRecognition => SPEECH,
         }
     }
 }

@@ -13,7 +13,7 @@ struct Strokes {
 }
 
 /// The stored form of the `points` object of a response. `None` if [`read`] would not give the same text.
-pub(super) fn store(json: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn store(json: &[u8]) -> Option<Vec<u8>> {
     let Strokes { x, y } = serde_json::from_slice(json).ok()?;
     let mut bytes = Vec::with_capacity(json.len() / 4);
     for axis in [x, y] {
@@ -32,7 +32,7 @@ pub(super) fn store(json: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The JSON text of what [`store`] gave. `None` for other bytes.
-pub(super) fn read(mut bytes: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn read(mut bytes: &[u8]) -> Option<Vec<u8>> {
     let bytes = &mut bytes;
     let mut json = Vec::with_capacity(6 * bytes.len());
     for name in ["{\"x\":[", "],\"y\":["] {

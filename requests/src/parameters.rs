@@ -1,5 +1,6 @@
 //! The parameters of each operation. The api has parsed and checked them, and no later code checks them again.
 
+use akhar_jobs::Work;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -273,5 +274,11 @@ impl Parameters {
             Self::HandwritingGenerator(_) => Operation::HandwritingGenerator,
             Self::SpeechRecognition(_) => Operation::SpeechRecognition,
         }
+    }
+    /// What is to be done, as the queue has it.
+    pub fn work(&self) -> serde_json::Result<Work> {
+        let operation = self.operation();
+        let parameters = serde_json::value::to_raw_value(self)?;
+        Ok(Work { queue: operation.queue(), operation: operation.name(), parameters })
     }
 }

@@ -1,0 +1,30 @@
+//! What may be asked of the service, and what can come of it: the operations with their checked parameters, files and
+//! outcomes, which the api and the worker share. To the queue ([`akhar_jobs`]) all of them are bytes.
+
+mod bounded;
+mod digits;
+pub mod key_term;
+mod operation;
+mod outcome;
+pub mod panjabi_text;
+mod parameters;
+mod queue;
+pub mod sniff;
+mod stored;
+mod strokes;
+mod upload;
+
+pub use bounded::Bounded;
+pub use digits::Digits;
+pub use key_term::KeyTerm;
+pub use operation::Operation;
+pub use outcome::{Outcome, Prediction, ProbablyWrong, Segment, TextKind, Word};
+pub use panjabi_text::PanjabiText;
+pub use parameters::{
+    Channels, CharSpace, HandwritingParameters, Language, LineSpace, MaxLineLength, MaxLines, PageLength,
+    PageWidth, Parameters, Picture, Script, SpeechParameters, StrokeColor, StrokeWidth, SubtitleSize, TopK,
+    WordSpace,
+};
+pub use queue::{QUEUES, QUICK, SPEECH, queue_named};
+pub use stored::{Job, Unreadable, WITH_ARTIFACTS, claimed, job};
+pub use upload::{MAX_FETCHED_S, MAX_RECORDING_S, MediaType, Upload};
