@@ -9,7 +9,6 @@ use crate::{
     quotas::Quotas,
     secret::{Prefix, PresentedKey, prefix_text},
     tokens::Scope,
-    webhooks::AccountWebhook,
 };
 
 /// The Postgres channel on which a change to a key is announced. The payload is `api_keys.id`.
@@ -38,6 +37,17 @@ pub struct WorkingKey {
     /// The webhook of the account.
     #[sqlx(flatten)]
     pub webhook: AccountWebhook,
+}
+
+/// The webhook of an account, without its secret.
+#[derive(Debug, Clone, Default, PartialEq, Eq, sqlx::FromRow)]
+pub struct AccountWebhook {
+    /// Where the ends of its jobs are announced. `None` if only those are announced whose requests name a URL.
+    #[sqlx(rename = "webhook_url")]
+    pub url: Option<String>,
+    /// Whether it has a secret. Without one, no webhook is sent.
+    #[sqlx(rename = "has_webhook_secret")]
+    pub has_secret: bool,
 }
 
 /// A working key with its prefix.

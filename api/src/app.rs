@@ -2,7 +2,6 @@
 
 use std::{ops::Deref, sync::Arc, time::Duration};
 
-use akhar_accounts::UrlRules;
 use akhar_jobs::{
     Queue,
     backend::{Admission, Lookups, Submissions},
@@ -18,6 +17,7 @@ use akhar_platform::{
     shutdown::Shutdown,
 };
 use akhar_requests::{Operation, QUEUES, SPEECH, WITH_ARTIFACTS};
+use akhar_webhooks::UrlRules;
 use axum::extract::FromRef;
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
@@ -25,7 +25,6 @@ use uuid::Uuid;
 
 use crate::{
     auth::{caller::Authenticator, key_cache::KeyCache, rates::Rates, turns::Turns},
-    budget::Budget,
     http::{answers::Answers, public_path::PublicPath},
     input::{
         memory::{BodyBudget, BodyMemory},
@@ -36,6 +35,7 @@ use crate::{
     ui::{playground::DemoKey, state::PageState},
     waiting::{deliveries::Deliveries, group_readers::GroupReaders, streams::Streams, waiters::Waiters},
 };
+use akhar_platform::budget::Budget;
 
 /// A handle on the shared state, which is cheap to clone.
 #[derive(Debug, Clone)]

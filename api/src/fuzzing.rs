@@ -5,7 +5,6 @@
 
 use std::{convert::Infallible, sync::Arc};
 
-use akhar_accounts::UrlRules;
 use akhar_jobs::{Queue, uploads::UploadStore};
 use akhar_platform::{
     config::Config,
@@ -14,6 +13,7 @@ use akhar_platform::{
     shutdown::Shutdown,
 };
 use akhar_requests::{Bounded, QUICK, StrokeColor};
+use akhar_webhooks::UrlRules;
 use axum::{
     body::Body,
     extract::{FromRequest, FromRequestParts as _, Request},

@@ -6,7 +6,6 @@
 mod admin;
 mod app;
 mod auth;
-mod budget;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod groups;
@@ -26,7 +25,6 @@ mod page;
 mod problems;
 mod readiness;
 pub mod reference;
-mod retry;
 mod router;
 mod server;
 mod stored;

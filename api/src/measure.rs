@@ -18,7 +18,7 @@ use akhar_platform::{
 use akhar_requests::{Operation, QUEUES};
 use tokio::{sync::Mutex, time::timeout};
 
-use crate::{app::App, webhooks};
+use crate::app::App;
 
 /// The shortest time between two counts of the queues.
 const MIN_COUNT_INTERVAL: Duration = Duration::from_secs(5);
@@ -38,7 +38,7 @@ pub(crate) async fn start(config: &Config) -> Result<Exporter, MetricsError> {
     for quota in ["rpm", "queued", "audio-minutes", "streams", "lists"] {
         metrics::QUOTA_REFUSALS.add([quota], 0);
     }
-    for result in webhooks::RESULTS {
+    for result in akhar_webhooks::RESULTS {
         metrics::WEBHOOK_ATTEMPTS.add([result], 0);
     }
     for operation in Operation::ALL.map(Operation::name) {
@@ -79,7 +79,7 @@ impl Measured {
             let jobs = queues::unended(db).await?;
             let controls = store::queue_controls(db, &QUEUES).await?;
             let workers = workers::list(db).await?;
-            Ok((jobs, controls, workers, store::due_deliveries(db).await?))
+            Ok((jobs, controls, workers, akhar_webhooks::store::due(db).await?))
         };
         let counted = timeout(COUNT_LIMIT, count).await;
         let took = began.elapsed();

@@ -35,7 +35,6 @@ use tokio_util::{
 
 use crate::{
     app::App,
-    budget::Budget,
     http::{
         peer::{Peer, network},
         slow_reader::SlowReader,
@@ -47,6 +46,7 @@ use crate::{
     ui::playground::DemoKey,
     webhooks::deliver,
 };
+use akhar_platform::budget::Budget;
 
 /// How long a client may take to send a request's headers, and how long a connection may be idle between requests.
 const HEADER_LIMIT: Duration = Duration::from_secs(60);

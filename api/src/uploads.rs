@@ -31,8 +31,8 @@ use crate::{
     },
     operations::form::Checked,
     problems::{Code, Problem, ProblemType, Violation, responses::problems},
-    retry::retry_transient,
 };
+use akhar_platform::database::retry_transient;
 
 /// How long a URL takes a file.
 const URL_LIFETIME: Duration = Duration::from_secs(60 * 60);

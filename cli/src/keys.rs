@@ -2,15 +2,13 @@
 
 use std::{iter, time::Duration};
 
-use akhar_accounts::{
-    CallerUrl, Quotas, Retention, Role, UrlRules,
-    webhooks::{UrlChange, WebhookChange},
-};
+use akhar_accounts::{Quotas, Retention, Role};
 use akhar_operators::{
     keys::{self, Key, KeyState, NewAccount},
     search::{Age, Term as _},
 };
 use akhar_platform::{config::Config, database::Pool};
+use akhar_webhooks::{CallerUrl, UrlChange, UrlRules, WebhookChange};
 
 use crate::{actor, connect, failure::Failure, output};
 

@@ -1,8 +1,8 @@
 //! `akhar webhooks`: lists webhooks, and sends those again that were given up.
 
-use akhar_jobs::store::DeliveryState;
 use akhar_operators::webhooks::{self, Webhook};
 use akhar_platform::{config::Config, database::Pool};
+use akhar_webhooks::store::DeliveryState;
 use serde_json::json;
 use uuid::Uuid;
 

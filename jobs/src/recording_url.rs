@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use akhar_accounts::CallerUrl;
-
 /// The URL from which a worker fetches the recording of a job. It was allowed when the job was submitted. Its query can be a
 /// secret, so neither logs nor errors have it.
 #[derive(Clone, PartialEq, Eq, sqlx::Type)]
@@ -17,9 +15,9 @@ impl RecordingUrl {
     }
 }
 
-impl From<&CallerUrl> for RecordingUrl {
-    fn from(url: &CallerUrl) -> Self {
-        Self(url.as_str().to_owned())
+impl From<String> for RecordingUrl {
+    fn from(url: String) -> Self {
+        Self(url)
     }
 }
 

@@ -2,11 +2,9 @@
 
 use std::{fmt, time::Duration};
 
-use akhar_accounts::{
-    CallerUrl, NameError, NewKey, Quotas, Role, WebhookSecret, check_name, set_quotas,
-    webhooks::{self, UrlChange, WebhookChange},
-};
+use akhar_accounts::{NameError, NewKey, Quotas, Role, check_name, set_quotas};
 use akhar_platform::database::Pool;
+use akhar_webhooks::{CallerUrl, UrlChange, WebhookChange, WebhookSecret};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sqlx::PgConnection;
@@ -200,7 +198,7 @@ pub async fn create(db: &Pool, actor: &Actor, account: NewAccount) -> Result<Cre
             let _ = set_quotas(tx, account_id, quotas).await?; // the account is new
             if let Some(url) = webhook {
                 let change = WebhookChange { url: UrlChange::Replace(url), is_rotated: false };
-                webhooks::set(tx, account_id, &change).await?;
+                akhar_webhooks::set(tx, account_id, &change).await?;
             }
             let (info, key) = insert(tx, account_id, &name, role, lifetime).await?;
             entry.record(tx, &info.target(), 1).await?;
@@ -314,7 +312,7 @@ pub async fn webhook(
     db.transaction(move |tx| {
         Box::pin(async move {
             let key = find(tx, &prefix_or_id).await?;
-            let (secret, is_changed) = webhooks::set(tx, key.account_id, &change).await?;
+            let (secret, is_changed) = akhar_webhooks::set(tx, key.account_id, &change).await?;
             entry.record(tx, &key.target(), usize::from(is_changed)).await?;
             Ok(secret)
         })

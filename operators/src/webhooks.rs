@@ -1,7 +1,8 @@
 //! The webhooks of all accounts: lists them, and sends them again.
 
-use akhar_jobs::{JobId, store::DeliveryState};
+use akhar_jobs::JobId;
 use akhar_platform::database::Pool;
+use akhar_webhooks::store::DeliveryState;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use utoipa::ToSchema;

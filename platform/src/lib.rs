@@ -3,6 +3,7 @@
 //! clock.
 
 pub mod blocking;
+pub mod budget;
 pub mod checked_client;
 pub mod config;
 pub mod database;

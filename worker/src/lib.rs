@@ -18,7 +18,6 @@ mod recording;
 
 use std::sync::Arc;
 
-use akhar_accounts::UrlRules;
 use akhar_jobs::{
     backend::{ClaimedJob, Claims, Endings, Wakeups},
     store,
@@ -33,6 +32,7 @@ use akhar_platform::{
     shutdown::Shutdown,
 };
 use akhar_requests::QUEUES;
+use akhar_webhooks::UrlRules;
 use tokio::sync::{mpsc::UnboundedReceiver, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use uuid::Uuid;

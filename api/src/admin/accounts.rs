@@ -23,8 +23,8 @@ use crate::{
     },
     page,
     problems::{Problem, responses::problems},
-    retry::retry_transient,
 };
+use akhar_platform::database::retry_transient;
 
 problems! {
     /// The problems of listing accounts.

@@ -26,8 +26,8 @@ use crate::{
     },
     page,
     problems::{Problem, responses::problems},
-    retry::retry_transient,
 };
+use akhar_platform::database::retry_transient;
 
 problems! {
     /// The problems of reading the audit trail.

@@ -3,15 +3,13 @@
 use std::time::Duration;
 
 use akhar_accounts::Role;
-use akhar_jobs::{
-    Queue,
-    store::{DeliveryState, QueueMode},
-};
+use akhar_jobs::{Queue, store::QueueMode};
 use akhar_operators::{
     Action, Change,
     search::{AccountName, Age, Text},
 };
 use akhar_requests::QUEUES;
+use akhar_webhooks::store::DeliveryState;
 use serde_json::json;
 use uuid::Uuid;
 

@@ -1,8 +1,9 @@
 //! `/v1/admin/webhooks`: lists webhooks, and sends those again that were given up.
 
-use akhar_jobs::{Queue, store::DeliveryState};
+use akhar_jobs::Queue;
 use akhar_operators::webhooks::{self, Redelivered, Webhook};
 use akhar_requests::{Bounded, QUICK};
+use akhar_webhooks::store::DeliveryState;
 use axum::{
     Json,
     extract::State,
@@ -27,8 +28,8 @@ use crate::{
     operations::form::Checked,
     page,
     problems::{Code, Problem, Violation, responses::problems},
-    retry::retry_transient,
 };
+use akhar_platform::database::retry_transient;
 
 problems! {
     /// The problems of listing webhooks.

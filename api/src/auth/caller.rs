@@ -18,13 +18,13 @@ use super::{
     scope,
 };
 use crate::{
-    budget::Budget,
     http::{
         context::RequestInfo,
         rate_limit::{RateLimit, RateLimits},
     },
     problems::{Problem, ProblemType},
 };
+use akhar_platform::budget::Budget;
 
 /// The state that authentication needs.
 #[derive(Debug)]
@@ -104,9 +104,7 @@ where
         let request = parts.extensions.get::<RequestInfo>();
         let request = request.ok_or_else(|| Problem::internal("the request did not pass the middleware"))?;
         auth.count(account_id, quotas, &request.rate_limits)?;
-        request
-            .share
-            .hold(auth.requests.take(account_id, 1).map_err(|limit| Problem::of(limit.problem_type()))?);
+        request.share.hold(auth.requests.take(account_id, 1).map_err(|limit| Problem::of(limit.into()))?);
         parts.extensions.insert(AccountOfRequest(account_id));
         let key = KeyInUse { auth, prefix: key.prefix, id };
         Ok(Self { account_id, quotas, webhook, key, key_name: name, role })

@@ -16,7 +16,8 @@ use sqlx::PgConnection;
 use tokio::{sync::watch, time::timeout};
 use uuid::Uuid;
 
-use crate::{problems::Problem, retry::retry_transient};
+use crate::problems::Problem;
+use akhar_platform::database::retry_transient;
 
 /// How long a working key is cached. A notification removes a revoked key at once. If that notification is lost, the
 /// key works for at most this long.

@@ -22,8 +22,8 @@ use crate::{
     },
     outcomes::cancelled::{self, By},
     problems::{Problem, responses::problems},
-    retry::retry_transient,
 };
+use akhar_platform::database::retry_transient;
 
 problems! {
     /// The problems of cancelling or deleting a group.

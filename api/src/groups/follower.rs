@@ -11,9 +11,9 @@ use futures::{Stream, stream};
 use super::{counts::Counts, get::body};
 use crate::{
     http::event_stream::{self, RECONNECT_AFTER_MS},
-    retry::Transient as _,
     waiting::{group_readers::Followed, streams::OpenStream},
 };
+use akhar_platform::database::Transient as _;
 
 /// A caller that follows a group.
 struct Follower {

@@ -17,8 +17,8 @@ use crate::{
     },
     page::{self, cut, more},
     problems::{Problem, responses::problems},
-    retry::retry_transient,
 };
+use akhar_platform::database::retry_transient;
 
 problems! {
     /// The problems of listing groups.

@@ -16,10 +16,8 @@ use http_body::{Frame, SizeHint};
 use parking_lot::Mutex;
 use uuid::Uuid;
 
-use crate::{
-    budget::{Budget, LimitReached, Share},
-    problems::Problem,
-};
+use crate::problems::Problem;
+use akhar_platform::budget::{Budget, LimitReached, Share};
 
 /// Up to this size, the share of a request in progress is enough for an answer.
 const SMALL_BYTES: usize = 16 * 1024;
@@ -88,7 +86,7 @@ fn unread(limit: LimitReached) -> Problem {
             "The server sends as many large answers as it can. Ask for the job's result again later."
         }
     };
-    Problem::of(limit.problem_type()).with_detail(detail)
+    Problem::of(limit.into()).with_detail(detail)
 }
 
 /// What is held for an answer.

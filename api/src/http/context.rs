@@ -7,8 +7,8 @@ use std::{
     time::Instant,
 };
 
-use akhar_accounts::{CallerUrl, UrlRules};
 use akhar_jobs::{GroupName, JobId};
+use akhar_webhooks::{CallerUrl, UrlRules};
 use axum::{
     extract::{FromRef, FromRequestParts, MatchedPath},
     http::{HeaderMap, HeaderName, request::Parts},

@@ -1,6 +1,6 @@
 //! The headers Akhar-Webhook and Akhar-Group-Webhook: where the end of the request's job and that of its group are announced.
 
-use akhar_accounts::{CallerUrl, CallerUrlError, MAX_URL_BYTES, UrlRules};
+use akhar_webhooks::{CallerUrl, CallerUrlError, MAX_URL_BYTES, UrlRules};
 use axum::http::HeaderMap;
 
 use super::header::Header;

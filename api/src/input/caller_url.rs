@@ -1,6 +1,6 @@
 //! A URL that a caller chooses, in a header or a field.
 
-use akhar_accounts::{CallerUrl, CallerUrlError, UrlRules};
+use akhar_webhooks::{CallerUrl, CallerUrlError, UrlRules};
 
 use crate::problems::{Code, Violation};
 

@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
-use akhar_accounts::MAX_URL_BYTES;
 use akhar_requests::{MediaType, sniff::media_type};
+use akhar_webhooks::MAX_URL_BYTES;
 use serde_json::{from_value, json};
 use utoipa::openapi::{
     RefOr, Required,

@@ -1,7 +1,7 @@
 //! The form of a request: its fields, and a file. It parses the body and describes it to the OpenAPI document.
 
-use akhar_accounts::UrlRules;
 use akhar_jobs::Queue;
+use akhar_webhooks::UrlRules;
 use axum::extract::Request;
 use utoipa::openapi::{
     OpenApi, RefOr, Required,

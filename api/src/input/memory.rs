@@ -8,10 +8,8 @@ use akhar_requests::SPEECH;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use crate::{
-    budget::{Budget, LimitReached, Share},
-    problems::Problem,
-};
+use crate::problems::Problem;
+use akhar_platform::budget::{Budget, LimitReached, Share};
 
 /// The capacity of the first allocation for a body whose length is not known.
 const FIRST_BYTES: usize = 16 * 1024;
@@ -156,7 +154,7 @@ fn full(queue: Queue, limit: LimitReached) -> Problem {
         LimitReached::OfAll => "as it can",
     };
     let detail = format!("The server holds as many {files} {most}. Send the request again later.");
-    Problem::of(limit.problem_type()).with_detail(detail)
+    Problem::of(limit.into()).with_detail(detail)
 }
 
 #[cfg(test)]

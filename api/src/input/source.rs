@@ -1,7 +1,7 @@
 //! The file of a request: sent with it or before it, or to be fetched by a worker.
 
-use akhar_accounts::CallerUrl;
 use akhar_requests::Upload;
+use akhar_webhooks::CallerUrl;
 use uuid::Uuid;
 
 /// Where the bytes of a request's file come from.

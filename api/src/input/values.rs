@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use akhar_accounts::UrlRules;
 use akhar_requests::Upload;
+use akhar_webhooks::UrlRules;
 use bytes::Bytes;
 use serde_json::value::RawValue;
 

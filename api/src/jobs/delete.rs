@@ -25,8 +25,8 @@ use crate::{
     },
     problems::Problem,
     problems::responses::problems,
-    retry::retry_transient,
 };
+use akhar_platform::database::retry_transient;
 
 problems! {
     /// The problems of cancelling or deleting a job.

@@ -29,8 +29,8 @@ use crate::{
     outcomes::document,
     problems::responses::problems,
     problems::{Problem, ProblemType},
-    retry::retry_transient,
 };
+use akhar_platform::database::retry_transient;
 
 problems! {
     /// The problems of getting a job.

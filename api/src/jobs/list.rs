@@ -26,8 +26,8 @@ use crate::{
     outcomes::document,
     page::{self, cut, more},
     problems::{Problem, responses::problems},
-    retry::retry_transient,
 };
+use akhar_platform::database::retry_transient;
 
 problems! {
     /// The problems of listing jobs.

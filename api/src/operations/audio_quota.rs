@@ -14,8 +14,8 @@ use crate::{
     http::{context::RequestContext, rate_limit::RateLimit},
     input::source::Source,
     problems::Problem,
-    retry::retry_transient,
 };
+use akhar_platform::database::retry_transient;
 
 const NAME: &str = "audio-minutes";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);

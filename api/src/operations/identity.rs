@@ -13,8 +13,8 @@ use crate::{
     http::{context::RequestContext, idempotency_key},
     input::{field::File, source::Source},
     problems::{Code, Problem, Violation},
-    retry::retry_transient,
 };
+use akhar_platform::database::retry_transient;
 
 /// The most bytes of an upload that are hashed on the thread of the request, which takes less than a millisecond.
 const MAX_HASHED_AT_ONCE: usize = 256 * 1024;

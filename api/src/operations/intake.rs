@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use akhar_accounts::{CallerUrl, webhooks::signing_secrets};
 use akhar_jobs::{NewJob, RecordingUrl};
 use akhar_requests::{Operation, Parameters, Upload};
+use akhar_webhooks::{CallerUrl, signing_secrets};
 use tracing::Span;
 
 use super::{audio_quota, identity, reserved, retention, stored_quota};
@@ -15,8 +15,8 @@ use crate::{
     http::{context::RequestContext, header::Header, webhook},
     input::source::Source,
     problems::{Code, Problem, Violation},
-    retry::retry_transient,
 };
+use akhar_platform::database::retry_transient;
 
 /// A request for an operation.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Intake<'_> {
         audio_quota::reserve(app, caller, context, (id, operation), source.as_ref()).await?;
         let (upload, recording_url) = match source {
             Some(Source::Sent(upload)) => (Some(upload), None),
-            Some(Source::Url(url)) => (None, Some(RecordingUrl::from(&url))),
+            Some(Source::Url(url)) => (None, Some(RecordingUrl::from(url.as_str().to_owned()))),
             Some(Source::Upload(_)) | None => (None, None),
         };
         Span::current().record("job", tracing::field::display(id));

@@ -9,8 +9,8 @@ use crate::{
     auth::caller::Caller,
     input::field::File,
     problems::{Code, Problem, Violation},
-    retry::retry_transient,
 };
+use akhar_platform::database::retry_transient;
 
 /// The upload with this id. `None` if it has a job already. A violation if the caller has no such upload, or if what the caller
 /// has written is not a recording of its size.

@@ -2,7 +2,8 @@
 
 use akhar_jobs::{JobId, store};
 
-use crate::{app::App, auth::caller::Caller, problems::Problem, retry::retry_transient, stored::INTERVAL};
+use crate::{app::App, auth::caller::Caller, problems::Problem, stored::INTERVAL};
+use akhar_platform::database::retry_transient;
 
 const NAME: &str = "stored-mb";
 

@@ -21,9 +21,9 @@ use super::{disconnect::CancelOnDisconnect, intake::Admitted};
 use crate::{
     app::App,
     problems::{Problem, ProblemType},
-    retry::{Transient as _, retry_transient},
     waiting::waiters::Waiter,
 };
+use akhar_platform::database::{Transient as _, retry_transient};
 
 /// The problem of a request whose job was deleted while the request waited for it.
 const DELETED: Problem = Problem::of(ProblemType::JobDeleted);

@@ -13,6 +13,7 @@ use akhar_jobs::{
     uploads::UploadStoreError,
 };
 use akhar_operators::{ChangeError, Forbidden, KeyError};
+use akhar_platform::budget::LimitReached;
 use akhar_platform::{
     database::{is_storage_full, is_transient},
     metrics,
@@ -193,6 +194,16 @@ impl IntoResponse for Problem {
         let mut response = self.kind.facts().status.into_response();
         response.extensions_mut().insert(self);
         response
+    }
+}
+
+/// The problem of a request that needs the amount, if the keys are accounts.
+impl From<LimitReached> for ProblemType {
+    fn from(limit: LimitReached) -> Self {
+        match limit {
+            LimitReached::OfKey => Self::AccountBusy,
+            LimitReached::OfAll => Self::Busy,
+        }
     }
 }
 

@@ -17,7 +17,8 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use tokio_util::task::TaskTracker;
 
-use crate::{problems::Problem, retry::retry_transient};
+use crate::problems::Problem;
+use akhar_platform::database::retry_transient;
 
 /// Deletes jobs whose outcome was delivered.
 #[derive(Debug, Clone)]

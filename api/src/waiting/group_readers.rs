@@ -15,7 +15,7 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use crate::retry::retry_transient;
+use akhar_platform::database::retry_transient;
 
 /// A reader reads its group again after this time.
 const INTERVAL: Duration = Duration::from_secs(1);

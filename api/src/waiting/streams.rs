@@ -13,11 +13,9 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::deliveries::Deliveries;
-use crate::{
-    auth::caller::Caller,
-    budget::{Budget, Share},
-    retry::Transient as _,
-};
+use crate::auth::caller::Caller;
+use akhar_platform::budget::{Budget, Share};
+use akhar_platform::database::Transient as _;
 
 /// The time between two looks of a stream, at its job or its group.
 const INTERVAL: Duration = Duration::from_secs(1);

@@ -16,7 +16,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::retry::Transient as _;
+use akhar_platform::database::Transient as _;
 
 /// How often a waiter reads its job if nothing is announced.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);

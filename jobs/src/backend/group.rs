@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use akhar_platform::database::Pool;
+use akhar_platform::database::{Pool, Transient};
 use futures::future::join_all;
 use parking_lot::Mutex;
 use sqlx::{Connection as _, PgConnection};
@@ -103,6 +103,15 @@ pub enum GroupError {
     /// The process is stopping and executes no further statements.
     #[error("the process is stopping")]
     Stopped,
+}
+
+impl Transient for GroupError {
+    fn is_transient(&self) -> bool {
+        match self {
+            Self::Database(error) => error.is_transient(),
+            Self::Stopped => false,
+        }
+    }
 }
 
 impl From<sqlx::Error> for GroupError {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use akhar_platform::database::Pool;
+use akhar_platform::database::{Pool, Transient};
 use apalis_core::{
     backend::persistence::{Persistence, TaskEvent},
     task::Task,
@@ -37,6 +37,15 @@ pub enum SubmitError {
 impl From<sqlx::Error> for SubmitError {
     fn from(error: sqlx::Error) -> Self {
         Self::Group(error.into())
+    }
+}
+
+impl Transient for SubmitError {
+    fn is_transient(&self) -> bool {
+        match self {
+            Self::Group(error) => error.is_transient(),
+            Self::QueueFull(_) => false,
+        }
     }
 }
 

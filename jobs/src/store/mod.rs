@@ -31,7 +31,6 @@ mod sweep;
 mod uploads;
 mod usage;
 mod waiting;
-mod webhooks;
 
 pub use announcements::{JOBS_ENDED, JOBS_QUEUED, WEBHOOKS_DUE};
 pub use claim::{Claimed, claim, claimed_by};
@@ -62,7 +61,3 @@ pub use sweep::{RunningJob, expire, forget_workers, lost, make_due, overdue};
 pub use uploads::used_objects;
 pub use usage::{Reservation, Usage, reserve_amount};
 pub use waiting::{WaitingJobs, waiting};
-pub use webhooks::{
-    Attempted, Delivery, DeliveryState, DueDeliveries, Ended, LeaseLimits, MAX_DUE_COUNTED, due_deliveries,
-    is_still_ended, lease_deliveries, settle_delivery,
-};

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use akhar_jobs::{
     End, Fence, FreePlaces, GroupName, JobId, NewJob,
-    store::{self, Attempted, Ended, Ending, Guard, LeaseLimits, Requeue},
+    store::{self, Ending, Guard, Requeue},
 };
 use akhar_operators::{Change, ChangeError, JobSearch, changes, webhooks};
 use akhar_platform::database::Database;
 use akhar_platform::database::Pool;
 use akhar_requests::{QUEUES, QUICK};
 use akhar_tests::{Cluster, ops::actor};
+use akhar_webhooks::store::{Attempted, Ended, LeaseLimits, is_still_ended, lease, settle};
 use futures::future::{BoxFuture, FutureExt as _, join_all};
 use uuid::Uuid;
 
@@ -96,9 +97,9 @@ fn acknowledge(db: &Pool, job: JobId) -> Running<'_> {
 fn attempt_webhooks(db: &Pool) -> Running<'_> {
     let limits = LeaseLimits { n_free: 40, per_host: 40, per_account: 40, ..LeaseLimits::default() };
     async move {
-        for delivery in store::lease_deliveries(db, &limits).await? {
-            if matches!(delivery.ended, Ended::Job { .. }) || store::is_still_ended(db, &delivery).await? {
-                store::settle_delivery(db, &delivery, &Attempted::Dead("a test".to_owned())).await?;
+        for delivery in lease(db, &limits).await? {
+            if matches!(delivery.ended, Ended::Job { .. }) || is_still_ended(db, &delivery).await? {
+                settle(db, &delivery, &Attempted::Dead("a test".to_owned())).await?;
             }
         }
         Ok(0)

@@ -2,12 +2,13 @@
 
 use akhar_jobs::{
     FreePlaces, GroupName, NewJob,
-    store::{self, Attempted, Delivery, Ending, Guard, LeaseLimits},
+    store::{self, Ending, Guard},
 };
 use akhar_operators::webhooks;
 use akhar_platform::database::Pool;
 use akhar_requests::{QUEUES, QUICK};
 use akhar_tests::{Cluster, Form, Seam, Stack, http::send, ops::actor, until, webhooks::Receiver};
+use akhar_webhooks::store::{self as deliveries, Attempted, Delivery, LeaseLimits};
 use uuid::Uuid;
 
 use crate::{
@@ -161,7 +162,7 @@ async fn processes_share_due_webhooks_and_a_late_result_changes_nothing() {
     end_jobs(&db, one, &["a.example", "a.example", "a.example", "b.example:8443"]).await;
     end_jobs(&db, other, &["c.example"]).await;
     let lease = async |limits: LeaseLimits| {
-        let mut leased = store::lease_deliveries(&db, &limits).await.expect("a lease");
+        let mut leased = deliveries::lease(&db, &limits).await.expect("a lease");
         leased.sort_unstable_by(|a, b| a.host.cmp(&b.host));
         leased
     };
@@ -183,7 +184,7 @@ async fn processes_share_due_webhooks_and_a_late_result_changes_nothing() {
     let again = again.iter().find(|delivery| delivery.id == late.id).expect("it is leased again");
     assert_eq!((late.attempt, again.attempt), (1, 2));
     let settle =
-        async |delivery| store::settle_delivery(&db, delivery, &Attempted::Delivered).await.expect("a write");
+        async |delivery| deliveries::settle(&db, delivery, &Attempted::Delivered).await.expect("a write");
     assert!(!settle(late).await);
     assert!(settle(again).await);
     assert!(!settle(again).await, "it is settled");

@@ -26,7 +26,7 @@ const FENCES: [(&str, &[&str]); 4] = [
 ];
 
 /// The crates whose files and folders must not have cycles: all that have more than one file.
-const WITHOUT_CYCLES: [&str; 13] = [
+const WITHOUT_CYCLES: [&str; 14] = [
     "accounts",
     "api",
     "bench",
@@ -39,11 +39,12 @@ const WITHOUT_CYCLES: [&str; 13] = [
     "platform",
     "requests",
     "tests",
+    "webhooks",
     "worker",
 ];
 
 /// The crates of this workspace, and the crates of this workspace that each of them may use.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     (
         "akhar",
         &[
@@ -56,6 +57,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
             "akhar-operators",
             "akhar-platform",
             "akhar-requests",
+            "akhar-webhooks",
             "akhar-migrations",
         ],
     ),
@@ -68,6 +70,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
             "akhar-operators",
             "akhar-platform",
             "akhar-requests",
+            "akhar-webhooks",
         ],
     ),
     (
@@ -79,14 +82,23 @@ const ARROWS: [(&str, &[&str]); 11] = [
             "akhar-operators",
             "akhar-platform",
             "akhar-requests",
+            "akhar-webhooks",
         ],
     ),
     (
         "akhar-operators",
-        &["akhar-accounts", "akhar-client", "akhar-jobs", "akhar-platform", "akhar-requests"],
+        &[
+            "akhar-accounts",
+            "akhar-client",
+            "akhar-jobs",
+            "akhar-platform",
+            "akhar-requests",
+            "akhar-webhooks",
+        ],
     ),
     ("akhar-accounts", &["akhar-platform"]),
     ("akhar-client", &[]),
+    ("akhar-webhooks", &["akhar-jobs", "akhar-platform"]),
     ("akhar-requests", &["akhar-accounts", "akhar-jobs"]),
     ("akhar-jobs", &["akhar-accounts", "akhar-platform"]),
     ("akhar-inference", &[]),
@@ -165,6 +177,7 @@ fn sources() -> Vec<PathBuf> {
         "operators",
         "platform",
         "requests",
+        "webhooks",
         "worker",
     ] {
         walk(&root().join(crate_folder).join("src"), &mut files);

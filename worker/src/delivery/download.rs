@@ -2,7 +2,6 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use akhar_accounts::{CallerUrl, UrlRules};
 use akhar_jobs::RecordingUrl;
 use akhar_platform::{
     checked_client::{CheckedClients, is_not_allowed},
@@ -10,6 +9,7 @@ use akhar_platform::{
     pace::Pace,
 };
 use akhar_requests::{MediaType, sniff};
+use akhar_webhooks::{CallerUrl, UrlRules};
 use reqwest::{Response, StatusCode, Url, header::LOCATION};
 use tokio::time::timeout;
 

@@ -13,9 +13,9 @@ use tracing::Span;
 use super::{failure::Failure, state::OpsState};
 use crate::{
     http::peer::{Peer, client},
-    retry::retry_transient,
     ui::cookies::{cookie, set_cookie},
 };
+use akhar_platform::database::retry_transient;
 
 /// The cookie of a session.
 pub(super) const SESSION: &str = "akhar_ops";

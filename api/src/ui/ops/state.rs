@@ -10,7 +10,8 @@ use super::{
     attempts::LoginAttempts,
     live::{Live, MAX_PAGES},
 };
-use crate::{auth::caller::Authenticator, budget::Budget};
+use crate::auth::caller::Authenticator;
+use akhar_platform::budget::Budget;
 
 /// The state of the operations page, which is cheap to clone.
 #[derive(Debug, Clone)]

@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use akhar_jobs::store::{Delivery, LeaseLimits};
+use akhar_platform::budget::{Budget, Share};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::budget::{Budget, Share};
+use crate::store::{Delivery, LeaseLimits};
 
 /// The most attempts at a time.
 const MAX_RUNNING: i64 = 64;
@@ -21,7 +21,7 @@ const MAX_OF_HOST: i64 = 4;
 
 /// The running attempts. A lease keeps their limits, so these only count.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(crate) struct Running {
     accounts: Arc<Budget<Uuid>>,
     hosts: Arc<Budget<String>>,
     /// Notified when an attempt ends, because another may begin then.
@@ -30,20 +30,20 @@ pub(super) struct Running {
 
 /// A running attempt. It ends when this is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     shares: (Option<Share<Uuid>>, Option<Share<String>>),
     ended: Arc<Notify>,
 }
 
 impl Running {
     /// None. `ended` is notified whenever an attempt ends.
-    pub(super) fn new(ended: Arc<Notify>) -> Self {
+    pub(crate) fn new(ended: Arc<Notify>) -> Self {
         let accounts = Budget::new(usize::MAX, usize::MAX);
         Self { accounts, hosts: Budget::new(usize::MAX, usize::MAX), ended }
     }
 
     /// How many attempts may begin.
-    pub(super) fn limits(&self) -> LeaseLimits {
+    pub(crate) fn limits(&self) -> LeaseLimits {
         let n_free = MAX_RUNNING - count(self.accounts.taken());
         LeaseLimits {
             // Not all at once: the next lease looks again at how many are left.
@@ -56,7 +56,7 @@ impl Running {
     }
 
     /// Counts an attempt at this delivery until the result is dropped.
-    pub(super) fn begin(&self, delivery: &Delivery) -> Place {
+    pub(crate) fn begin(&self, delivery: &Delivery) -> Place {
         let of_account = self.accounts.take(delivery.account_id, 1).ok();
         let of_host = self.hosts.take(delivery.host.clone(), 1).ok();
         Place { shares: (of_account, of_host), ended: self.ended.clone() }
@@ -76,10 +76,11 @@ fn count(n: usize) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use akhar_jobs::{JobId, store::Ended};
+    use akhar_jobs::JobId;
     use chrono::Utc;
 
     use super::*;
+    use crate::store::Ended;
 
     fn delivery(account_id: Uuid, host: &str) -> Delivery {
         Delivery {

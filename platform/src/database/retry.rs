@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use akhar_jobs::backend::{GroupError, SubmitError};
-use akhar_platform::database::is_transient;
 use backon::{ExponentialBuilder, Retryable as _};
 use tokio::time::{Instant, timeout_at};
+
+use super::is_transient;
 
 /// How long a query is retried while the database is unavailable.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -17,7 +17,7 @@ const PAUSES: ExponentialBuilder = ExponentialBuilder::new()
     .without_max_times();
 
 /// Errors that can be transient.
-pub(crate) trait Transient {
+pub trait Transient {
     /// Whether the same query may succeed if it is tried again shortly.
     fn is_transient(&self) -> bool;
 }
@@ -28,28 +28,10 @@ impl Transient for sqlx::Error {
     }
 }
 
-impl Transient for GroupError {
-    fn is_transient(&self) -> bool {
-        match self {
-            Self::Database(error) => is_transient(error),
-            Self::Stopped => false,
-        }
-    }
-}
-
-impl Transient for SubmitError {
-    fn is_transient(&self) -> bool {
-        match self {
-            Self::Group(error) => error.is_transient(),
-            Self::QueueFull(_) => false,
-        }
-    }
-}
-
 /// Calls `attempt` until it succeeds, fails with an error that is not transient, or 5 s have passed. Its argument is
 /// the number of failed attempts so far. The query must be idempotent, because a connection can be lost after its
 /// transaction was committed.
-pub(crate) async fn retry_transient<T, E, F>(mut attempt: impl FnMut(u32) -> F) -> Result<T, E>
+pub async fn retry_transient<T, E, F>(mut attempt: impl FnMut(u32) -> F) -> Result<T, E>
 where
     E: Transient + From<sqlx::Error>,
     F: Future<Output = Result<T, E>>,

@@ -1,24 +1,72 @@
-//! The body of a webhook: a job or a group that has ended comes in, the JSON document comes out.
+//! The bodies of webhooks: a job or a group that has ended comes in, the JSON document comes out.
 
 use akhar_client::{GroupWebhookBody, GroupWebhookEvent, WebhookBody, WebhookEvent};
-use akhar_jobs::{JobState, store::Group};
-use akhar_requests::Job;
+use akhar_jobs::{
+    JobId, JobState,
+    store::{self, Group},
+};
+use akhar_requests::{Job, QUEUES, WITH_ARTIFACTS};
+use akhar_webhooks::{Bodies, Body, Deliver, Failure};
 use serde_json::Error;
+use uuid::Uuid;
 
-use crate::{groups::get::body as document_of_group, http::public_path::PublicPath, outcomes::document};
+use crate::{
+    app::App, groups::get::body as document_of_group, http::public_path::PublicPath, outcomes::document,
+    waiting::deliveries::Delivery,
+};
 
 /// A body with more bytes is sent without the job's result. It is the most that the specification recommends.
 const MAX_BYTES: usize = 20_000;
 
+/// Sends webhooks until the process stops.
+pub(crate) async fn deliver(app: App) {
+    let deliver = Deliver {
+        db: app.database.pool.clone(),
+        queues: &QUEUES,
+        rules: app.url_rules.clone(),
+        due: app.webhooks_due.clone(),
+        tasks: app.tasks.clone(),
+        draining: app.shutdown.soft.clone(),
+        bodies: app,
+    };
+    akhar_webhooks::deliver(deliver).await;
+}
+
+impl Bodies for App {
+    async fn of_job(&self, job: JobId, account_id: Uuid, request_id: &str) -> Result<Body, Failure> {
+        let job = store::find(&self.database.pool, job, account_id, WITH_ARTIFACTS).await?;
+        let job = job.ok_or_else(|| Failure::Never("the job does not exist any more".to_owned()))?;
+        let job = akhar_requests::job(job).map_err(|error| Failure::Never(error.to_string()))?;
+        let of_outcome = self.deliveries.of(&job);
+        let EventBody { bytes, is_whole } =
+            body(job, request_id, &self.public_path())
+                .map_err(unwritable)?
+                .ok_or_else(|| Failure::Never("the job has not ended".to_owned()))?;
+        // A job that is kept until its outcome is delivered is deleted, if the body has the whole outcome.
+        let of_outcome = of_outcome.filter(|_| is_whole);
+        Ok(Body { bytes, delivered: Box::new(|| of_outcome.into_iter().for_each(Delivery::complete)) })
+    }
+
+    fn of_group(&self, group: &Group) -> Result<Body, Failure> {
+        let bytes = group_body(group.clone()).map_err(unwritable)?;
+        Ok(Body { bytes, delivered: Box::new(|| ()) })
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "map_err passes the value")]
+fn unwritable(error: Error) -> Failure {
+    Failure::Never(format!("the body cannot be written: {error}"))
+}
+
 /// The body of a webhook.
-pub(super) struct EventBody {
-    pub(super) bytes: Vec<u8>,
+struct EventBody {
+    bytes: Vec<u8>,
     /// Whether it has all that its receiver can get of the job.
-    pub(super) is_whole: bool,
+    is_whole: bool,
 }
 
 /// The body about a job that has ended. `None` if it has not. `request_id` is the request that made the job.
-pub(super) fn body(job: Job, request_id: &str, public: &PublicPath) -> Result<Option<EventBody>, Error> {
+fn body(job: Job, request_id: &str, public: &PublicPath) -> Result<Option<EventBody>, Error> {
     let (Some(event), Some(timestamp)) = (event(job.state), job.ended_at) else { return Ok(None) };
     let id = job.id;
     let mut webhook = WebhookBody { event, timestamp, data: document::job_body(job, request_id) };
@@ -33,7 +81,7 @@ pub(super) fn body(job: Job, request_id: &str, public: &PublicPath) -> Result<Op
 }
 
 /// The body about a group, as it was when it ended.
-pub(super) fn group_body(group: Group) -> Result<Vec<u8>, Error> {
+fn group_body(group: Group) -> Result<Vec<u8>, Error> {
     let timestamp = group.last_ended_at.unwrap_or(group.created_at);
     let data = document_of_group(group);
     serde_json::to_vec(&GroupWebhookBody { event: GroupWebhookEvent::GroupEnded, timestamp, data })

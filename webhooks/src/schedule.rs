@@ -14,7 +14,7 @@ const PAUSES_S: [u64; 7] = [5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 7 * 
 const MAX_JITTER: f64 = 0.1;
 
 /// The pause after an attempt that failed. Attempts are counted from 1. `None` if it was the last one.
-pub(super) fn pause_after(attempt: i32) -> Option<Duration> {
+pub(crate) fn pause_after(attempt: i32) -> Option<Duration> {
     let failed = usize::try_from(attempt).unwrap_or_default();
     let pause = PAUSES_S.get(failed.saturating_sub(1))?;
     Some(Duration::from_secs(*pause).mul_f64(1.0 + rand::random_range(0.0..=MAX_JITTER)))

@@ -1,16 +1,13 @@
-//! Webhook deliveries: leases those that are due, and writes the results of their attempts. The end of a job writes its delivery (see [`super::end`]), the look that finds the end of a group that of the group, and the
-//! deletion of the job or the group deletes it.
+//! The statements on deliveries: leases those that are due, and writes the results of their attempts. The end of a job or of a
+//! group writes its delivery, and the deletion of the job or the group deletes it.
 
 use std::time::Duration;
 
+use akhar_jobs::{JobId, store::Group};
 use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
 use sqlx::{FromRow, Row as _, postgres::PgRow, types::Json};
 use uuid::Uuid;
-
-use crate::JobId;
-
-use super::{Group, rows::column};
 
 /// How long an attempt has to write its result. After that the delivery is due again, because the attempt's process may
 /// have died.
@@ -111,7 +108,10 @@ pub struct LeaseLimits {
 
 /// Leases due deliveries, the longest due first. Deliveries that another process is leasing are skipped. Hosts and
 /// accounts with as many running attempts as they may have are left out, so call it again until it returns nothing.
-pub async fn lease_deliveries(db: &Pool, limits: &LeaseLimits) -> Result<Vec<Delivery>, sqlx::Error> {
+pub async fn lease(db: &Pool, limits: &LeaseLimits) -> Result<Vec<Delivery>, sqlx::Error> {
+    let (hosts, of_hosts): (Vec<&str>, Vec<i64>) =
+        limits.hosts.iter().map(|(host, n)| (host.as_str(), *n)).unzip();
+    let (accounts, of_accounts): (Vec<Uuid>, Vec<i64>) = limits.accounts.iter().copied().unzip();
     sqlx::query_as(
         "with candidates as (
              select id, account_id, host, due_at from webhook_deliveries
@@ -137,11 +137,11 @@ pub async fn lease_deliveries(db: &Pool, limits: &LeaseLimits) -> Result<Vec<Del
              (select traceparent from jobs where id = d.job_id) as traceparent, now() as leased_at,
              set_config('synchronous_commit', 'off', true)",
     )
-    .bind(column(&limits.hosts, |(host, _)| host.as_str()))
-    .bind(column(&limits.hosts, |(_, n)| *n))
+    .bind(hosts)
+    .bind(of_hosts)
     .bind(limits.per_host)
-    .bind(column(&limits.accounts, |(account, _)| *account))
-    .bind(column(&limits.accounts, |(_, n)| *n))
+    .bind(accounts)
+    .bind(of_accounts)
     .bind(limits.per_account)
     .bind(WINDOW)
     .bind(limits.n_free)
@@ -160,7 +160,7 @@ pub struct DueDeliveries {
 }
 
 /// Counts the deliveries that are due.
-pub async fn due_deliveries(db: &Pool) -> Result<DueDeliveries, sqlx::Error> {
+pub async fn due(db: &Pool) -> Result<DueDeliveries, sqlx::Error> {
     sqlx::query_as(
         "select count(*) as n, coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as oldest_s from (
              select due_at from webhook_deliveries where state = 'pending' and due_at <= now()
@@ -184,11 +184,7 @@ pub enum Attempted {
 
 /// Writes the result of an attempt. Returns `false` if the delivery has been leased again or does not exist any more;
 /// then nothing was changed.
-pub async fn settle_delivery(
-    db: &Pool,
-    delivery: &Delivery,
-    attempted: &Attempted,
-) -> Result<bool, sqlx::Error> {
+pub async fn settle(db: &Pool, delivery: &Delivery, attempted: &Attempted) -> Result<bool, sqlx::Error> {
     let (state, error, delay) = match attempted {
         Attempted::Delivered => (DeliveryState::Delivered, None, Duration::ZERO),
         Attempted::Failed(error, delay) => (DeliveryState::Pending, Some(error), *delay),

@@ -4,11 +4,9 @@ use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 use parking_lot::Mutex;
 
-use crate::problems::ProblemType;
-
 /// An amount that can be taken in parts. A part has a key, such as an account, and no key can take everything.
 #[derive(Debug)]
-pub(crate) struct Budget<K: Eq + Hash> {
+pub struct Budget<K: Eq + Hash> {
     state: Mutex<State<K>>,
 }
 
@@ -24,26 +22,16 @@ struct State<K> {
 
 /// The limit that an amount would exceed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LimitReached {
+pub enum LimitReached {
     /// What the key may have. Other keys may get the amount.
     OfKey,
     /// What all keys together may have.
     OfAll,
 }
 
-impl LimitReached {
-    /// The problem of a request that needs the amount, if the keys are accounts.
-    pub(crate) const fn problem_type(self) -> ProblemType {
-        match self {
-            Self::OfKey => ProblemType::AccountBusy,
-            Self::OfAll => ProblemType::Busy,
-        }
-    }
-}
-
 /// A part of a budget. It is returned to the budget when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Share<K: Eq + Hash> {
+pub struct Share<K: Eq + Hash> {
     budget: Arc<Budget<K>>,
     key: K,
     amount: usize,
@@ -51,25 +39,25 @@ pub(crate) struct Share<K: Eq + Hash> {
 
 impl<K: Eq + Hash + Clone> Budget<K> {
     /// How much each key has taken at present.
-    pub(crate) fn taken_by_key(&self) -> Vec<(K, usize)> {
+    pub fn taken_by_key(&self) -> Vec<(K, usize)> {
         self.state.lock().by_key.iter().map(|(key, amount)| (key.clone(), *amount)).collect()
     }
 
     /// A budget of `total`, of which one key may have `per_key`.
-    pub(crate) fn new(total: usize, per_key: usize) -> Arc<Self> {
+    pub fn new(total: usize, per_key: usize) -> Arc<Self> {
         let state = State { limit: total, limit_per_key: per_key, total: 0, by_key: HashMap::new() };
         Arc::new(Self { state: Mutex::new(state) })
     }
 
     /// Takes `amount`. Fails if the key's part of the budget, or the budget, has less than that left.
-    pub(crate) fn take(self: &Arc<Self>, key: K, amount: usize) -> Result<Share<K>, LimitReached> {
+    pub fn take(self: &Arc<Self>, key: K, amount: usize) -> Result<Share<K>, LimitReached> {
         let mut share = Share { budget: self.clone(), key, amount: 0 };
         share.grow_to(amount)?;
         Ok(share)
     }
 
     /// Takes `amount`, or all that one key may have if that is less. Fails if so much is not left.
-    pub(crate) fn take_up_to_part(self: &Arc<Self>, key: K, amount: usize) -> Result<Share<K>, LimitReached> {
+    pub fn take_up_to_part(self: &Arc<Self>, key: K, amount: usize) -> Result<Share<K>, LimitReached> {
         let of_key = self.state.lock().limit_per_key;
         self.take(key, amount.min(of_key))
     }
@@ -93,12 +81,12 @@ impl<K: Eq + Hash + Clone> Budget<K> {
 
 impl<K: Eq + Hash> Budget<K> {
     /// How much is taken at present.
-    pub(crate) fn taken(&self) -> usize {
+    pub fn taken(&self) -> usize {
         self.state.lock().total
     }
 
     /// Changes the limits. What is taken stays taken, also if that is more than the new limits.
-    pub(crate) fn set_limits(&self, total: usize, per_key: usize) {
+    pub fn set_limits(&self, total: usize, per_key: usize) {
         let mut state = self.state.lock();
         (state.limit, state.limit_per_key) = (total, per_key);
     }
@@ -117,7 +105,7 @@ impl<K: Eq + Hash> Budget<K> {
 
 impl<K: Eq + Hash + Clone> Share<K> {
     /// Takes more, so that the share is at least `amount`. Nothing changes if it fails.
-    pub(crate) fn grow_to(&mut self, amount: usize) -> Result<(), LimitReached> {
+    pub fn grow_to(&mut self, amount: usize) -> Result<(), LimitReached> {
         let more = amount.saturating_sub(self.amount);
         self.budget.try_add(&self.key, more)?;
         self.amount += more;
@@ -127,7 +115,7 @@ impl<K: Eq + Hash + Clone> Share<K> {
 
 impl<K: Eq + Hash> Share<K> {
     /// Whose share it is.
-    pub(crate) const fn key(&self) -> &K {
+    pub const fn key(&self) -> &K {
         &self.key
     }
 }

@@ -5,21 +5,10 @@ use akhar_platform::database::Pool;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use crate::{caller_urls::CallerUrl, webhook_secret::WebhookSecret};
+use crate::{caller_urls::CallerUrl, secret::WebhookSecret};
 
 /// Hours for which webhooks are also signed with the secret before the last rotation.
 const FORMER_SIGNS_HOURS: i32 = 24;
-
-/// The webhook of an account, without its secret.
-#[derive(Debug, Clone, Default, PartialEq, Eq, sqlx::FromRow)]
-pub struct AccountWebhook {
-    /// Where the ends of its jobs are announced. `None` if only those are announced whose requests name a URL.
-    #[sqlx(rename = "webhook_url")]
-    pub url: Option<String>,
-    /// Whether it has a secret. Without one, no webhook is sent.
-    #[sqlx(rename = "has_webhook_secret")]
-    pub has_secret: bool,
-}
 
 /// What changes about the URL.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,41 +1,66 @@
 //! One attempt to deliver a webhook.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
-use akhar_accounts::webhooks::signing_secrets;
-use akhar_jobs::{
-    JobId,
-    store::{self, Attempted, Delivery, Ended},
+use akhar_jobs::{JobId, store::Group};
+use akhar_platform::{
+    database::{Pool, retry_transient},
+    metrics,
+    telemetry::traces,
 };
-use akhar_platform::{metrics, telemetry::traces};
-use akhar_requests::WITH_ARTIFACTS;
 use reqwest::StatusCode;
 use tracing::{
     Instrument as _, Span,
     field::{DisplayValue, display},
 };
+use uuid::Uuid;
 
-use super::{
-    event::{self, EventBody},
+use crate::{
+    account::signing_secrets,
+    caller_urls::UrlRules,
     running::Running,
     schedule,
     sender::{Message, Sender},
+    store::{self, Attempted, Delivery, Ended},
 };
-use crate::{app::App, retry::retry_transient, waiting::deliveries::Delivery as OutcomeDelivery};
 
 /// The most characters of an error that are stored.
 const MAX_ERROR_CHARACTERS: usize = 300;
 
+/// What is written about jobs and groups, by who knows what came of them.
+pub trait Bodies: Send + Sync + 'static {
+    /// The body about a job of an account that has ended. `request_id` is the request that made the job.
+    fn of_job(
+        &self,
+        job: JobId,
+        account_id: Uuid,
+        request_id: &str,
+    ) -> impl Future<Output = Result<Body, Failure>> + Send;
+
+    /// The body about a group.
+    fn of_group(&self, group: &Group) -> Result<Body, Failure>;
+}
+
+/// The body of a webhook.
+pub struct Body {
+    /// JSON.
+    pub bytes: Vec<u8>,
+    /// What follows when the receiver has it.
+    pub delivered: Box<dyn FnOnce() + Send>,
+}
+
 /// What every attempt needs.
-#[derive(Debug)]
-pub(super) struct Attempts {
-    pub(super) app: App,
-    pub(super) sender: Sender,
-    pub(super) running: Running,
+pub(crate) struct Attempts<B> {
+    pub(crate) db: Pool,
+    pub(crate) rules: Arc<UrlRules>,
+    pub(crate) bodies: B,
+    pub(crate) sender: Sender,
+    pub(crate) running: Running,
 }
 
 /// Why an attempt failed.
-enum Failure {
+#[derive(Debug)]
+pub enum Failure {
     /// The receiver did not accept the webhook, and may do so later.
     Again(String),
     /// No further attempt can succeed.
@@ -52,9 +77,9 @@ impl From<sqlx::Error> for Failure {
     }
 }
 
-impl Attempts {
+impl<B: Bodies> Attempts<B> {
     /// Attempts a delivery, writes the result and measures it.
-    pub(super) async fn attempt(&self, delivery: &Delivery) {
+    pub(crate) async fn attempt(&self, delivery: &Delivery) {
         let began = Instant::now();
         let attempted = self.attempt_and_write(delivery).await;
         let Some(result) = attempted else { return };
@@ -66,11 +91,11 @@ impl Attempts {
     async fn attempt_and_write(&self, delivery: &Delivery) -> Option<&'static str> {
         let Delivery { id: webhook, attempt, host, .. } = delivery;
         let job = job(delivery);
-        let mut outcome_delivery = None;
+        let mut delivered = None;
         let attempted = match self.send(delivery).await {
-            Ok(of_outcome) => {
+            Ok(then) => {
                 tracing::debug!(%webhook, job, attempt, host, "webhook delivered");
-                outcome_delivery = of_outcome;
+                delivered = Some(then);
                 Attempted::Delivered
             }
             Err(Failure::Again(error)) => match schedule::pause_after(*attempt) {
@@ -91,9 +116,8 @@ impl Attempts {
                 return Some(ERROR);
             }
         };
-        let db = &self.app.database.pool;
-        match retry_transient(|_| store::settle_delivery(db, delivery, &attempted)).await {
-            Ok(true) => outcome_delivery.into_iter().for_each(OutcomeDelivery::complete),
+        match retry_transient(|_| store::settle(&self.db, delivery, &attempted)).await {
+            Ok(true) => delivered.into_iter().for_each(|then| then()),
             Ok(false) => {
                 tracing::debug!(%webhook, job, attempt, "the webhook was leased again or deleted meanwhile");
             }
@@ -108,14 +132,13 @@ impl Attempts {
         })
     }
 
-    /// Sends a webhook. Returns the delivery of the job's outcome if the webhook had it and the job is kept only until then.
-    async fn send(&self, delivery: &Delivery) -> Result<Option<OutcomeDelivery>, Failure> {
-        let database = &self.app.database;
+    /// Sends a webhook. Returns what follows when that is written.
+    async fn send(&self, delivery: &Delivery) -> Result<Box<dyn FnOnce() + Send>, Failure> {
         // The rules may have changed since the URL was accepted.
-        let url = self.app.url_rules.parse(&delivery.url);
+        let url = self.rules.parse(&delivery.url);
         let url = url.map_err(|error| Failure::Never(format!("the URL {error}")))?;
-        let secrets = signing_secrets(&database.pool, delivery.account_id).await?;
-        let (body, outcome_delivery) = self.body(delivery).await?;
+        let secrets = signing_secrets(&self.db, delivery.account_id).await?;
+        let Body { bytes: body, delivered } = self.body(delivery).await?;
         if secrets.is_empty() {
             return Err(Failure::Never("the account has no webhook secret".to_owned()));
         }
@@ -129,7 +152,7 @@ impl Attempts {
         let sent = self.sender.send(url, message).instrument(span.clone()).await;
         describe(&span, delivery, sent.as_ref().ok());
         match sent.map_err(Failure::Again)? {
-            status if status.is_success() => Ok(outcome_delivery),
+            status if status.is_success() => Ok(delivered),
             StatusCode::GONE => Err(Failure::Never("the receiver answered 410 Gone".to_owned())),
             status if status.is_redirection() => {
                 Err(Failure::Again(format!("the receiver answered {status}; redirects are not followed")))
@@ -138,26 +161,14 @@ impl Attempts {
         }
     }
 
-    /// The body of a webhook, and the delivery of the job's outcome if the body has it and the job is kept only until then.
-    async fn body(&self, delivery: &Delivery) -> Result<(Vec<u8>, Option<OutcomeDelivery>), Failure> {
-        let db = &self.app.database.pool;
-        let unwritable = |error| Failure::Never(format!("the body cannot be written: {error}"));
-        let (id, request_id) = match &delivery.ended {
-            Ended::Job { id, request_id } => (*id, request_id),
-            Ended::Group(group) if store::is_still_ended(db, delivery).await? => {
-                return Ok((event::group_body(group.clone()).map_err(unwritable)?, None));
+    async fn body(&self, delivery: &Delivery) -> Result<Body, Failure> {
+        match &delivery.ended {
+            Ended::Job { id, request_id } => self.bodies.of_job(*id, delivery.account_id, request_id).await,
+            Ended::Group(group) if store::is_still_ended(&self.db, delivery).await? => {
+                self.bodies.of_group(group)
             }
-            Ended::Group(_) => return Err(Failure::Reopened),
-        };
-        let Some(job) = store::find(db, id, delivery.account_id, WITH_ARTIFACTS).await? else {
-            return Err(Failure::Never("the job does not exist any more".to_owned()));
-        };
-        let job = akhar_requests::job(job).map_err(|error| Failure::Never(error.to_string()))?;
-        let outcome_delivery = self.app.deliveries.of(&job);
-        let EventBody { bytes, is_whole } = event::body(job, request_id, &self.app.public_path())
-            .map_err(unwritable)?
-            .ok_or_else(|| Failure::Never("the job has not ended".to_owned()))?;
-        Ok((bytes, outcome_delivery.filter(|_| is_whole)))
+            Ended::Group(_) => Err(Failure::Reopened),
+        }
     }
 }
 
@@ -167,7 +178,7 @@ const DEAD: &str = "dead";
 const ERROR: &str = "error";
 
 /// The results of attempts in metrics.
-pub(crate) const RESULTS: [&str; 4] = [DELIVERED, FAILED, DEAD, ERROR];
+pub const RESULTS: [&str; 4] = [DELIVERED, FAILED, DEAD, ERROR];
 
 /// Describes the span of an attempt. It has a status if the receiver answered.
 fn describe(span: &Span, delivery: &Delivery, status: Option<&StatusCode>) {

@@ -2,7 +2,6 @@
 
 use std::{sync::Arc, time::Duration};
 
-use akhar_accounts::{CallerUrl, UrlRules};
 use akhar_platform::{
     checked_client::CheckedClients,
     http_client::{Limits, cause},
@@ -11,6 +10,8 @@ use reqwest::{
     Response, StatusCode, Url,
     header::{CONTENT_TYPE, HeaderName},
 };
+
+use crate::caller_urls::{CallerUrl, UrlRules};
 
 /// The time for one attempt, from the resolution of the name to the status of the response.
 const LIMIT: Duration = Duration::from_secs(15);
@@ -25,27 +26,27 @@ const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature
 
 /// Sends webhooks.
 #[derive(Debug)]
-pub(super) struct Sender(CheckedClients);
+pub(crate) struct Sender(CheckedClients);
 
 /// A webhook that is signed.
 #[derive(Debug)]
-pub(super) struct Message {
-    pub(super) id: String,
+pub(crate) struct Message {
+    pub(crate) id: String,
     /// Seconds since 1970.
-    pub(super) timestamp: i64,
+    pub(crate) timestamp: i64,
     /// The signatures, separated by spaces.
-    pub(super) signatures: String,
-    pub(super) body: Vec<u8>,
+    pub(crate) signatures: String,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Sender {
-    pub(super) fn new(rules: Arc<UrlRules>) -> Self {
+    pub(crate) fn new(rules: Arc<UrlRules>) -> Self {
         let limits = Limits { connect: CONNECT_LIMIT, stall: LIMIT, whole: Some(LIMIT) };
         Self(CheckedClients::new(move |address, has_tls| rules.allow(address, has_tls), limits))
     }
 
     /// Sends a webhook and returns the status of the response, or why there is none.
-    pub(super) async fn send(&self, url: CallerUrl, message: Message) -> Result<StatusCode, String> {
+    pub(crate) async fn send(&self, url: CallerUrl, message: Message) -> Result<StatusCode, String> {
         let url = Url::from(url);
         let client = self.0.of(&url).await?;
         let request = client
