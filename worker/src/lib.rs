@@ -1,9 +1,9 @@
 //! The worker process. It claims jobs through apalis, decodes their uploads, runs the models and stores each
 //! job's outcome. Over HTTP, it only fetches recordings from the URLs that callers give.
 
+mod attempts;
 mod decode;
 mod decoding;
-mod delivery;
 mod engine;
 mod error;
 mod fair_queue;
@@ -43,7 +43,7 @@ pub use models::{runtime, serving, speech_copies};
 pub use operations::classifier_input;
 pub use recording::Recording;
 
-use delivery::{Attempts, ConsumerConfig, Consumers, Downloads};
+use attempts::{Attempts, ConsumerConfig, Consumers, Downloads};
 use liveness::{Sweeper, expire, heartbeat, sweep_uploads};
 use measure::Measured;
 use models::Models;

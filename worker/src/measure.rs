@@ -8,7 +8,7 @@ use akhar_platform::{
 };
 use akhar_requests::QUEUES;
 
-use crate::delivery::ConsumerConfig;
+use crate::attempts::ConsumerConfig;
 
 /// Starts to record, if the configuration has an address for metrics.
 pub(crate) async fn start(config: &Config) -> Result<Exporter, MetricsError> {

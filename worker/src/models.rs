@@ -17,7 +17,7 @@ use tokio::time::MissedTickBehavior;
 use crate::{
     decoding::DecodingTurns,
     error::WorkerError,
-    operations::{LazyModels, Pipeline, translation, written},
+    operations::{LazyModels, Pipeline, punctuation, translation},
 };
 
 /// How often the worker checks whether the choice of models has changed.
@@ -155,7 +155,7 @@ fn uses() -> Vec<(&'static str, Option<&'static str>)> {
     };
     let mut uses: Vec<_> = Operation::ALL.into_iter().flat_map(served).collect();
     uses.extend(languages().map(|language| (translation::OPERATION, language)));
-    uses.push((written::OPERATION, None));
+    uses.push((punctuation::OPERATION, None));
     uses
 }
 

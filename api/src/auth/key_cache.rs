@@ -9,7 +9,7 @@ use akhar_accounts::{
     Prefix, PresentedKey, WorkingKey,
     keys::{find_working, note_use},
 };
-use akhar_jobs::backend::{Group, GroupError, Statement};
+use akhar_jobs::backend::{Batch, BatchError, Statement};
 use akhar_platform::database::Pool;
 use moka::{Expiry, future::Cache};
 use sqlx::PgConnection;
@@ -37,7 +37,7 @@ pub(crate) struct KeyCache {
     /// The keys whose use was just recorded.
     used: Cache<Uuid, ()>,
     /// Reads keys: with one statement at a time, so that many unknown ones take no connections from others.
-    reads: Group<FindKeys>,
+    reads: Batch<FindKeys>,
     /// The number of announced changes. A row that was read before a change is not cached after it.
     n_changes: watch::Sender<u64>,
 }
@@ -75,7 +75,7 @@ impl KeyCache {
     /// An empty cache of the keys in this database.
     pub(crate) fn new(db: &Pool) -> Self {
         Self {
-            reads: Group::start(db.clone(), FindKeys),
+            reads: Batch::start(db.clone(), FindKeys),
             working: Cache::builder().max_capacity(MAX_ENTRIES).expire_after(WhileItWorks).build(),
             unknown: Cache::builder().max_capacity(MAX_ENTRIES).time_to_live(UNKNOWN_TTL).build(),
             used: Cache::builder().max_capacity(MAX_ENTRIES).time_to_live(USE_INTERVAL).build(),
@@ -135,7 +135,7 @@ impl KeyCache {
     }
 
     /// Reads the working key with this prefix. The error is `None` if there is none.
-    async fn read(&self, prefix: Prefix) -> Result<WorkingKey, Arc<Option<GroupError>>> {
+    async fn read(&self, prefix: Prefix) -> Result<WorkingKey, Arc<Option<BatchError>>> {
         let n_changes = *self.n_changes.borrow();
         let query = async {
             let found = retry_transient(|_| self.reads.execute(prefix)).await.map_err(Some)?;

@@ -1,7 +1,7 @@
 //! `GET /v1/groups/{name}`: responds with the counts of a group. With `?wait=N` the response waits for the end of its jobs.
 
 use akhar_client::GroupBody;
-use akhar_jobs::{GroupName, backend::GroupError, store::Group};
+use akhar_jobs::{GroupName, backend::BatchError, store::Group};
 use axum::{
     Json,
     extract::{FromRequestParts, Path, State},
@@ -58,7 +58,7 @@ pub(super) async fn find(app: &App, caller: &Caller, name: &GroupName) -> Result
 }
 
 /// A group that was read.
-pub(super) fn found(read: Result<Option<Group>, GroupError>, name: &GroupName) -> Result<Group, Problem> {
+pub(super) fn found(read: Result<Option<Group>, BatchError>, name: &GroupName) -> Result<Group, Problem> {
     read?.ok_or_else(|| {
         let detail = format!("No job of your account is in a group {}.", quoted(name.as_str()));
         Problem::of(ProblemType::NotFound).with_detail(detail)

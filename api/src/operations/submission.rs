@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use akhar_jobs::{
     JobId, JobState, JobUpload, NewJob,
-    backend::{GroupError, SubmitError},
+    backend::{BatchError, SubmitError},
     store::{self, Submitted},
 };
 use akhar_platform::{
@@ -202,7 +202,7 @@ async fn release(app: &App, job: &NewJob) {
 }
 
 async fn flush(app: &App, id: JobId, unflushed: Option<&NewJob>) -> Result<(), SubmitError> {
-    let is_known = store::acknowledge(&app.database.pool, id).await.map_err(GroupError::from)?;
+    let is_known = store::acknowledge(&app.database.pool, id).await.map_err(BatchError::from)?;
     if let (false, Some(lost)) = (is_known, unflushed) {
         let job = NewJob { asynchronous: true, ..lost.clone() };
         app.submissions.submit(Arc::new(job)).await?;

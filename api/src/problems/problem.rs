@@ -8,7 +8,7 @@ use std::{borrow::Cow, time::Duration};
 use akhar_accounts::NameError;
 use akhar_client::{ProblemBody, ViolationBody};
 use akhar_jobs::{
-    backend::{GroupError, QueueFull, SubmitError},
+    backend::{BatchError, QueueFull, SubmitError},
     fair_share::Limit,
     uploads::UploadStoreError,
 };
@@ -260,11 +260,11 @@ impl From<KeyError> for Problem {
     }
 }
 
-impl From<GroupError> for Problem {
-    fn from(cause: GroupError) -> Self {
+impl From<BatchError> for Problem {
+    fn from(cause: BatchError) -> Self {
         match &cause {
-            GroupError::Database(error) => Self::database(error),
-            GroupError::Stopped => Self::of(ProblemType::Unavailable),
+            BatchError::Database(error) => Self::database(error),
+            BatchError::Stopped => Self::of(ProblemType::Unavailable),
         }
     }
 }
@@ -273,7 +273,7 @@ impl From<SubmitError> for Problem {
     fn from(cause: SubmitError) -> Self {
         match cause {
             SubmitError::QueueFull(full) => full.into(),
-            SubmitError::Group(cause) => cause.into(),
+            SubmitError::Batch(cause) => cause.into(),
         }
     }
 }

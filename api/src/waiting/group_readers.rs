@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use akhar_jobs::{
     GroupName,
-    backend::GroupError,
+    backend::BatchError,
     store::{self, Group},
 };
 use akhar_platform::database::Pool;
@@ -42,7 +42,7 @@ struct Reader {
 #[derive(Debug, Clone)]
 struct Read {
     began: Instant,
-    group: Result<Option<Group>, GroupError>,
+    group: Result<Option<Group>, BatchError>,
 }
 
 /// A group that is being read, until this is dropped.
@@ -66,7 +66,7 @@ impl GroupReaders {
     /// Follows a group that `find` reads if nobody follows it yet.
     fn follow_with<F>(&self, key: Key, find: impl Fn() -> F + Send + 'static) -> Followed
     where
-        F: Future<Output = Result<Option<Group>, GroupError>> + Send + 'static,
+        F: Future<Output = Result<Option<Group>, BatchError>> + Send + 'static,
     {
         let since = Instant::now();
         let mut readers = self.0.lock();
@@ -85,7 +85,7 @@ impl GroupReaders {
     /// Reads a group until nobody follows it any more.
     async fn read<F>(self, find: impl Fn() -> F, key: Key, reader: Arc<Reader>)
     where
-        F: Future<Output = Result<Option<Group>, GroupError>>,
+        F: Future<Output = Result<Option<Group>, BatchError>>,
     {
         loop {
             let began = Instant::now();
@@ -112,7 +112,7 @@ impl Followed {
     /// # Errors
     ///
     /// When the group cannot be read, also not within 5 s if the database is unavailable.
-    pub(crate) async fn first(&mut self) -> Result<Option<Group>, GroupError> {
+    pub(crate) async fn first(&mut self) -> Result<Option<Group>, BatchError> {
         let since = self.since;
         self.next_that(|read| read.began >= since).await
     }
@@ -122,21 +122,21 @@ impl Followed {
     /// # Errors
     ///
     /// As for [`Self::first`].
-    pub(crate) async fn next(&mut self) -> Result<Option<Group>, GroupError> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Group>, BatchError> {
         let _ = self.reads.changed().await; // cannot fail: this holds the sender
         self.next_that(|_| true).await
     }
 
     /// What was read since the last call. `None` if nothing was.
-    pub(crate) fn news(&mut self) -> Option<Result<Option<Group>, GroupError>> {
+    pub(crate) fn news(&mut self) -> Option<Result<Option<Group>, BatchError>> {
         let is_new = self.reads.has_changed().is_ok_and(|is_new| is_new);
         is_new.then(|| self.reads.borrow_and_update().clone()).flatten().map(|read| read.group)
     }
 
-    async fn next_that(&mut self, is_wanted: impl Fn(&Read) -> bool) -> Result<Option<Group>, GroupError> {
+    async fn next_that(&mut self, is_wanted: impl Fn(&Read) -> bool) -> Result<Option<Group>, BatchError> {
         let read = self.reads.wait_for(|read| read.as_ref().is_some_and(&is_wanted)).await;
         let read = read.ok().and_then(|read| read.clone());
-        read.map_or(Err(GroupError::Stopped), |read| read.group)
+        read.map_or(Err(BatchError::Stopped), |read| read.group)
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
     fn find(
         n_reads: &Arc<AtomicUsize>,
         took: Duration,
-    ) -> impl Fn() -> futures::future::BoxFuture<'static, Result<Option<Group>, GroupError>> + use<> {
+    ) -> impl Fn() -> futures::future::BoxFuture<'static, Result<Option<Group>, BatchError>> + use<> {
         let n_reads = n_reads.clone();
         move || {
             let n_reads = n_reads.clone();

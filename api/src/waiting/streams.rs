@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use akhar_jobs::{
     Job,
-    backend::{GroupError, Lookups},
+    backend::{BatchError, Lookups},
     store::{Cursor, Followed},
 };
 use futures::future::BoxFuture;
@@ -35,7 +35,7 @@ pub(super) enum Look {
     /// The database is unavailable. The next look tries again.
     Unavailable,
     /// The job cannot be read.
-    Failed(GroupError),
+    Failed(BatchError),
 }
 
 /// The streams that one account may have, of a process that handles so many requests.
@@ -102,7 +102,7 @@ impl Streams {
         };
         match timeout(LOOK_LIMIT, look).await {
             Ok(Ok(seen)) => seen,
-            Ok(Err::<_, GroupError>(error)) if !error.is_transient() => Look::Failed(error),
+            Ok(Err::<_, BatchError>(error)) if !error.is_transient() => Look::Failed(error),
             Ok(Err(_)) | Err(_) => {
                 tracing::debug!("the database is unavailable: continuing to follow a job");
                 Look::Unavailable

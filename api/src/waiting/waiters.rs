@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use akhar_jobs::{
     Job, JobId,
-    backend::{GroupError, Lookups},
+    backend::{BatchError, Lookups},
 };
 use parking_lot::Mutex;
 use tokio::{
@@ -110,7 +110,7 @@ impl Waiter {
         &mut self,
         lookups: &Lookups,
         deadline: Instant,
-    ) -> Result<Option<Job>, GroupError> {
+    ) -> Result<Option<Job>, BatchError> {
         let mut latest = Err(sqlx::Error::PoolTimedOut.into());
         loop {
             self.wait_for_wake_up(deadline).await;

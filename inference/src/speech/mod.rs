@@ -20,6 +20,6 @@ pub use cut::{Chunker, Joiner, Window};
 pub use features::{FrontEnd, SAMPLE_RATE};
 pub use models::{SpeechModel, WindowInput, WindowOutput, load};
 pub use words::{
-    Clock, Digits, ENOUGH_SAMPLES, Evidence, Segmenter, TimedText, Transcript, WrittenForm, divided,
-    likeliest, segments, text, timed, unlikely_parts,
+    Clock, Digits, ENOUGH_SAMPLES, Evidence, Interleaving, Recognised, Segmenter, TimedText, Transcript,
+    Utterance, WrittenForm, divided, likeliest, segments, text, timed, unlikely_parts, utterances,
 };

@@ -10,7 +10,7 @@ use tokio::sync::{Mutex, mpsc};
 use crate::{
     FreePlaces, Places, Queue,
     backend::{
-        group::{Group, GroupError, Statement},
+        batch::{Batch, BatchError, Statement},
         held::{HeldByQueue, HeldClaims, Hold, JobKind},
     },
     store::{self, Claimed, RunningJob},
@@ -56,7 +56,7 @@ impl Drop for FetchedJob {
 /// A handle on the task that claims jobs for one worker process.
 #[derive(Debug, Clone)]
 pub struct Claims {
-    group: Group<ClaimJobs>,
+    batch: Batch<ClaimJobs>,
     shared: Arc<Shared>,
 }
 
@@ -135,8 +135,8 @@ impl Claims {
         let held = HeldByQueue::new(queues, places);
         let shared = Arc::new(Shared { db: db.clone(), worker, held, claiming: Mutex::default() });
         let (dropped, receiver) = mpsc::unbounded_channel();
-        let group = Group::start(db.of_task(), ClaimJobs { shared: shared.clone(), dropped });
-        (Self { group, shared }, receiver)
+        let batch = Batch::start(db.of_task(), ClaimJobs { shared: shared.clone(), dropped });
+        (Self { batch, shared }, receiver)
     }
 
     /// The name of the worker that jobs are claimed for.
@@ -155,10 +155,10 @@ impl Claims {
     }
 
     /// Claims jobs of a queue for free places.
-    pub(super) async fn claim(&self, queue: Queue) -> Result<Vec<FetchedJob>, GroupError> {
+    pub(super) async fn claim(&self, queue: Queue) -> Result<Vec<FetchedJob>, BatchError> {
         match self.held(queue).free(queue) {
             None => Ok(Vec::new()),
-            Some(free) => self.group.execute(free).await,
+            Some(free) => self.batch.execute(free).await,
         }
     }
 

@@ -22,8 +22,8 @@ use tower::layer::util::Identity;
 use crate::{
     Queue,
     backend::{
+        batch::BatchError,
         claims::{Claims, FetchedJob},
-        group::GroupError,
         wakeups::Wakeups,
     },
 };
@@ -41,9 +41,9 @@ struct Consumer {
 impl Persistence for Consumer {
     type Compact = FetchedJob;
     type Response = ();
-    type Error = GroupError;
+    type Error = BatchError;
 
-    async fn fetch_next(&mut self, _: &WorkerContext) -> Result<Vec<Task<FetchedJob>>, GroupError> {
+    async fn fetch_next(&mut self, _: &WorkerContext) -> Result<Vec<Task<FetchedJob>>, BatchError> {
         let fetched = self.claims.claim(self.queue).await?;
         Ok(fetched.into_iter().map(Task::from).collect())
     }
@@ -54,26 +54,26 @@ impl Persistence for Consumer {
         &mut self,
         tasks: Vec<Task<FetchedJob>>,
         _: &WorkerContext,
-    ) -> Result<u64, GroupError> {
+    ) -> Result<u64, BatchError> {
         Ok(tasks.len() as u64)
     }
 
     // The heartbeats are the worker's: they must go on while its consumers stop. The endings are not apalis's events,
     // because they would wait for a fetch. A consumer submits nothing: a job that is pushed back is dropped and attempted.
 
-    async fn register(&mut self, _: &WorkerContext) -> Result<(), GroupError> {
+    async fn register(&mut self, _: &WorkerContext) -> Result<(), BatchError> {
         Ok(())
     }
 
-    async fn heartbeat(&mut self, _: &WorkerContext) -> Result<(), GroupError> {
+    async fn heartbeat(&mut self, _: &WorkerContext) -> Result<(), BatchError> {
         Ok(())
     }
 
-    async fn handle_events(&mut self, _: Vec<TaskEvent<()>>, _: &WorkerContext) -> Result<(), GroupError> {
+    async fn handle_events(&mut self, _: Vec<TaskEvent<()>>, _: &WorkerContext) -> Result<(), BatchError> {
         Ok(())
     }
 
-    async fn push_tasks(&mut self, _: Vec<Task<FetchedJob>>) -> Result<(), GroupError> {
+    async fn push_tasks(&mut self, _: Vec<Task<FetchedJob>>) -> Result<(), BatchError> {
         Ok(())
     }
 }
@@ -145,9 +145,9 @@ impl JobBackend {
 
 impl Backend for JobBackend {
     type Task = Task<FetchedJob>;
-    type Error = GroupError;
+    type Error = BatchError;
 
-    fn poll_ready(&mut self, cx: &mut Context<'_>, worker: &WorkerContext) -> Poll<Result<(), GroupError>> {
+    fn poll_ready(&mut self, cx: &mut Context<'_>, worker: &WorkerContext) -> Poll<Result<(), BatchError>> {
         self.persisted.poll_ready(cx, worker, Duration::MAX)
     }
 
@@ -155,7 +155,7 @@ impl Backend for JobBackend {
         &mut self,
         cx: &mut Context<'_>,
         worker: &WorkerContext,
-    ) -> Poll<Option<Result<Task<FetchedJob>, GroupError>>> {
+    ) -> Poll<Option<Result<Task<FetchedJob>, BatchError>>> {
         loop {
             let is_buffered = matches!(self.persisted.state(), State::Buffered(_));
             if matches!(self.persisted.state(), State::Ready) && !self.is_due(cx) {
@@ -172,7 +172,7 @@ impl Backend for JobBackend {
         }
     }
 
-    fn poll_close(&mut self, cx: &mut Context<'_>, worker: &WorkerContext) -> Poll<Result<(), GroupError>> {
+    fn poll_close(&mut self, cx: &mut Context<'_>, worker: &WorkerContext) -> Poll<Result<(), BatchError>> {
         self.persisted.poll_close(cx, worker)
     }
 }

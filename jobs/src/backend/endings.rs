@@ -4,7 +4,7 @@ use akhar_platform::database::Pool;
 use sqlx::PgConnection;
 
 use crate::{
-    backend::group::{Group, GroupError, Statement},
+    backend::batch::{Batch, BatchError, Statement},
     store::{self, Ending, MAX_ENDINGS, Requeue},
     uploads::UploadStore,
 };
@@ -12,8 +12,8 @@ use crate::{
 /// A handle on the tasks that write how attempts end.
 #[derive(Debug, Clone)]
 pub struct Endings {
-    ends: Group<EndJobs>,
-    requeues: Group<RequeueJobs>,
+    ends: Batch<EndJobs>,
+    requeues: Batch<RequeueJobs>,
 }
 
 struct EndJobs {
@@ -51,18 +51,18 @@ impl Endings {
     /// deleted from `uploads`.
     pub fn start(db: &Pool, uploads: UploadStore) -> Self {
         Self {
-            ends: Group::start(db.of_task(), EndJobs { uploads }),
-            requeues: Group::start(db.of_task(), RequeueJobs),
+            ends: Batch::start(db.of_task(), EndJobs { uploads }),
+            requeues: Batch::start(db.of_task(), RequeueJobs),
         }
     }
 
     /// Ends a job. Returns `false` if the ending's guard was not met; then nothing was changed.
-    pub async fn end(&self, ending: Ending) -> Result<bool, GroupError> {
+    pub async fn end(&self, ending: Ending) -> Result<bool, BatchError> {
         self.ends.execute(ending).await
     }
 
     /// Returns a job to its queue. Returns `false` if the claim is no longer current; then nothing was changed.
-    pub async fn requeue(&self, requeue: Requeue) -> Result<bool, GroupError> {
+    pub async fn requeue(&self, requeue: Requeue) -> Result<bool, BatchError> {
         self.requeues.execute(requeue).await
     }
 }

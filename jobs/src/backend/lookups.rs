@@ -7,15 +7,15 @@ use sqlx::PgConnection;
 
 use crate::{
     Job, JobId,
-    backend::group::{Group, GroupError, Statement},
+    backend::batch::{Batch, BatchError, Statement},
     store::{self, Cursor, Followed, WithArtifacts},
 };
 
 /// A handle on the tasks that read jobs.
 #[derive(Debug, Clone)]
 pub struct Lookups {
-    finds: Group<Find>,
-    follows: Group<Follow>,
+    finds: Batch<Find>,
+    follows: Batch<Follow>,
 }
 
 struct Find {
@@ -61,16 +61,16 @@ impl Lookups {
     /// Starts the tasks that read. Each uses its own connection with the options of `db`.
     pub fn start(db: &Pool, with_artifacts: WithArtifacts) -> Self {
         let find = Find { with_artifacts };
-        Self { finds: Group::start(db.of_task(), find), follows: Group::start(db.of_task(), Follow) }
+        Self { finds: Batch::start(db.of_task(), find), follows: Batch::start(db.of_task(), Follow) }
     }
 
     /// The current state of a job of any account. `None` if no job has this id.
-    pub async fn find(&self, id: JobId) -> Result<Option<Job>, GroupError> {
+    pub async fn find(&self, id: JobId) -> Result<Option<Job>, BatchError> {
         self.finds.execute(id).await
     }
 
     /// What is new about a job of any account since the cursor. `None` if there is no such job.
-    pub async fn follow(&self, cursor: Cursor) -> Result<Option<Followed>, GroupError> {
+    pub async fn follow(&self, cursor: Cursor) -> Result<Option<Followed>, BatchError> {
         self.follows.execute(cursor).await
     }
 }

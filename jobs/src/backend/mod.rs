@@ -1,4 +1,4 @@
-//! The queue as an apalis backend over the `jobs` table, and the tasks that execute its statements in groups.
+//! The queue as an apalis backend over the `jobs` table, and the tasks that execute its statements in batches.
 //!
 //! A job is submitted by apalis's `push_tasks` ([`Submissions`]) and claimed by its `fetch_next` ([`JobBackend`], which
 //! also decides when to fetch). [`Endings`] writes how attempts end. apalis's event loop is not used for that: it handles
@@ -6,10 +6,10 @@
 //! consumer stopped.
 
 mod admission;
+mod batch;
 mod claims;
 mod consumer;
 mod endings;
-mod group;
 mod held;
 mod lookups;
 mod submissions;
@@ -17,10 +17,10 @@ mod waiting;
 mod wakeups;
 
 pub use admission::{Admission, QueueFull};
+pub use batch::{Batch, BatchError, Executed, Statement, observe_statements, silent_statement};
 pub use claims::{ClaimedJob, Claims, FetchedJob};
 pub use consumer::JobBackend;
 pub use endings::Endings;
-pub use group::{Executed, Group, GroupError, Statement, observe_statements, silent_statement};
 pub use held::{HeldByQueue, HeldClaims, Hold};
 pub use lookups::Lookups;
 pub use submissions::{NotAccepted, Submissions, SubmitError, SubmitResult};

@@ -1,6 +1,6 @@
 //! Submits new jobs, many of them with one statement. Each caller gets the result of its own job.
 //!
-//! Each queue has a group of its own. Otherwise a picture would wait until the recordings before it are written, which
+//! Each queue has batches of its own. Otherwise a picture would wait until the recordings before it are written, which
 //! are hundreds of times larger.
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::{
     JobId, NewJob, Queue,
     backend::{
         admission::{Admission, QueueFull},
-        group::{Group, GroupError, Statement},
+        batch::{Batch, BatchError, Statement},
     },
     queue::ByQueue,
     store::{self, Submitted},
@@ -31,19 +31,19 @@ pub enum SubmitError {
     QueueFull(QueueFull),
     /// A statement failed, or this process is stopping. The job may or may not exist.
     #[error(transparent)]
-    Group(#[from] GroupError),
+    Batch(#[from] BatchError),
 }
 
 impl From<sqlx::Error> for SubmitError {
     fn from(error: sqlx::Error) -> Self {
-        Self::Group(error.into())
+        Self::Batch(error.into())
     }
 }
 
 impl Transient for SubmitError {
     fn is_transient(&self) -> bool {
         match self {
-            Self::Group(error) => error.is_transient(),
+            Self::Batch(error) => error.is_transient(),
             Self::QueueFull(_) => false,
         }
     }
@@ -60,7 +60,7 @@ pub struct NotAccepted(pub Vec<(JobId, SubmitResult)>);
 /// The side of the queue that submits jobs, as apalis's [`Persistence`]: pushing a task submits its job. It is a handle
 /// on the tasks that submit, one for each queue.
 #[derive(Debug, Clone)]
-pub struct Submissions(ByQueue<Group<Submit>>);
+pub struct Submissions(ByQueue<Batch<Submit>>);
 
 /// Submits jobs of one queue.
 struct Submit {
@@ -107,7 +107,7 @@ impl Submissions {
     /// `db`.
     pub fn start(db: &Pool, admission: &Admission) -> Self {
         let submit = |queue| Submit { queue, admission: admission.clone(), db: db.clone() };
-        Self(ByQueue::new(admission.queues(), |queue| Group::start(db.of_task(), submit(queue))))
+        Self(ByQueue::new(admission.queues(), |queue| Batch::start(db.of_task(), submit(queue))))
     }
 
     /// Pushes one job. It is on disk when this returns if [`NewJob::is_flushed`]. Otherwise it can be lost if Postgres
@@ -117,7 +117,7 @@ impl Submissions {
         match self.clone().push_tasks(vec![Task::from(job)]).await {
             Ok(()) => Ok(Submitted::Accepted),
             Err(NotAccepted(mut refused)) => {
-                refused.pop().map_or(Err(GroupError::Stopped.into()), |(_, result)| result)
+                refused.pop().map_or(Err(BatchError::Stopped.into()), |(_, result)| result)
             }
         }
     }
@@ -131,12 +131,12 @@ impl Persistence for Submissions {
     async fn push_tasks(&mut self, tasks: Vec<Task<Arc<NewJob>>>) -> Result<(), NotAccepted> {
         let jobs: Vec<_> = tasks.into_iter().map(|task| task.args).collect();
         let mut refused = Vec::new();
-        for (queue, group) in self.0.iter() {
+        for (queue, batch) in self.0.iter() {
             let of_queue: Vec<_> = jobs.iter().filter(|job| job.queue() == queue).cloned().collect();
             if of_queue.is_empty() {
                 continue;
             }
-            let results = group.execute_all(of_queue.clone()).await;
+            let results = batch.execute_all(of_queue.clone()).await;
             let results = results.into_iter().map(|result| result?.map_err(SubmitError::QueueFull));
             let results = of_queue.iter().map(|job| job.id).zip(results);
             refused.extend(results.filter(|(_, result)| !matches!(result, Ok(Submitted::Accepted))));

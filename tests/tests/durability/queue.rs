@@ -182,7 +182,7 @@ async fn each_job_of_a_group_gets_its_own_result() {
     let answers = join_all(jobs.into_iter().map(|job| submissions.submit(Arc::new(job)))).await;
     let n = |of: fn(&Result<Submitted, SubmitError>) -> bool| answers.iter().filter(|a| of(a)).count();
     assert!(matches!(answers[0], Ok(Submitted::Exists)), "{:?}", answers[0]);
-    assert!(matches!(answers[1], Err(SubmitError::Group(_))), "{:?}", answers[1]);
+    assert!(matches!(answers[1], Err(SubmitError::Batch(_))), "{:?}", answers[1]);
     let n_waiting = n_waiting(&db).await;
     assert!(n_waiting <= 5, "{n_waiting} jobs are waiting, but at most 5 may wait");
     let n_accepted = n(|a| matches!(a, Ok(Submitted::Accepted)));

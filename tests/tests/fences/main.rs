@@ -19,7 +19,7 @@ use serde_json::Value;
 
 /// Libraries, and the files and folders that may name each of them.
 const FENCES: [(&str, &[&str]); 4] = [
-    ("apalis", &["jobs/src/backend/", "worker/src/delivery/"]),
+    ("apalis", &["jobs/src/backend/", "worker/src/attempts/"]),
     ("ort::", &["inference/src/runtime.rs"]),
     ("axum", &["api/"]),
     ("object_store", &["jobs/src/uploads/"]),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use akhar_jobs::{
     JobId, JobState,
-    backend::{Claims, Endings, GroupError},
+    backend::{BatchError, Claims, Endings},
     store::{self, EndedFacts, Ending, Requeue, RunningJob},
 };
 use akhar_platform::database::Pool;
@@ -15,7 +15,7 @@ use futures::future::try_join_all;
 use tokio::{sync::watch, time::Instant};
 
 use super::{clock_watch::ClockWatch, silence::Silence};
-use crate::delivery::ConsumerConfig;
+use crate::attempts::ConsumerConfig;
 
 /// A running job counts as lost by its worker this long after the longest time that an attempt can take.
 const GRACE: Duration = Duration::from_secs(60);
@@ -124,7 +124,7 @@ impl Sweeper {
 
     /// Returns jobs that have run for too long, makes jobs due that would wait for too long, forgets workers, and lets old jobs be
     /// deleted.
-    async fn compare_times(&self, now: DateTime<Utc>, config: &Config) -> Result<(), GroupError> {
+    async fn compare_times(&self, now: DateTime<Utc>, config: &Config) -> Result<(), BatchError> {
         let clock = store::clock(&self.db, now).await?;
         let after = |queue| ConsumerConfig::longest_attempt(queue, config).saturating_add(GRACE);
         let limits = QUEUES.map(|queue| (queue, after(queue)));
@@ -138,7 +138,7 @@ impl Sweeper {
 
     /// Returns the jobs that the database says this worker is running, but that it does not hold: the answer
     /// to their claim was lost.
-    async fn requeue_unheld(&self) -> Result<(), GroupError> {
+    async fn requeue_unheld(&self) -> Result<(), BatchError> {
         let unheld = self.claims.unheld().await?;
         if !unheld.is_empty() {
             tracing::warn!(
@@ -151,7 +151,7 @@ impl Sweeper {
     }
 
     /// Returns the jobs of dead workers.
-    async fn requeue_lost(&self) -> Result<(), GroupError> {
+    async fn requeue_lost(&self) -> Result<(), BatchError> {
         let silent = self.silence.of_workers_silent_for(DEAD_AFTER_MISSED);
         if silent.is_empty() {
             return Ok(());
@@ -171,13 +171,13 @@ impl Sweeper {
         cause: &'static str,
         error: &str,
         is_death: bool,
-    ) -> Result<(), GroupError> {
+    ) -> Result<(), BatchError> {
         let back = jobs.into_iter().map(async |RunningJob { fence, is_last_attempt, is_suspect }| {
             let is_spent = is_suspect || !is_death;
             if is_spent && is_last_attempt {
                 let error = format!("{error}, and no attempts are left");
                 let has_ended = self.endings.end(Ending::dead(fence, error, true)).await?;
-                Ok::<_, GroupError>(has_ended.then_some(fence.job))
+                Ok::<_, BatchError>(has_ended.then_some(fence.job))
             } else {
                 let delay = if is_death && is_suspect { SUSPECT_DELAY } else { Duration::ZERO };
                 let requeue = Requeue { fence, is_spent, is_death, delay, error: error.to_owned() };

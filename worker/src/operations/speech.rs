@@ -14,11 +14,14 @@ use std::{
 
 use akhar_inference::{
     Confidence, KeyTerms, Registry,
-    speech::{Evidence, Joiner, Segmenter, TimedText, Transcript, divided, segments, text, unlikely_parts},
+    speech::{
+        Evidence, Interleaving, Joiner, Recognised, Segmenter, TimedText, Transcript, divided, segments,
+        text, unlikely_parts, utterances,
+    },
 };
 use akhar_jobs::Timing;
 use akhar_requests::{
-    Channels, Digits, Language, Operation, Outcome, ProbablyWrong, SpeechParameters, TextKind,
+    Channels, Digits, Language, Operation, Outcome, ProbablyWrong, Segment, SpeechParameters, TextKind,
 };
 use futures::future::try_join_all;
 use parking_lot::Mutex;
@@ -28,16 +31,14 @@ use super::{
     detection::{Detected, detect},
     engines,
     error::OperationError,
-    interleaving::Interleaving,
     language_engine::{LanguageEngine, Recognising, SpeechInput, cost},
     lazy_model::{LazyModel, LazyModels},
     preparation::{Last, Prepared, Preparing, Track, prepare},
     progress::{Progress, goes_on},
+    punctuation::{Punctuation, Writer, form},
     shown::{Shown, thousandths},
     timing::micros,
     translation::Translators,
-    utterance::{Recognised, utterances},
-    written::{Punctuation, Writer, form},
 };
 use crate::{
     decode::{
@@ -79,7 +80,7 @@ struct Reading<'a> {
     /// The channel that is read, from 0. `None`: all of them, mixed.
     channel: Option<usize>,
     /// Takes the segments of all readings.
-    interleaving: &'a Mutex<Interleaving>,
+    interleaving: &'a Mutex<Interleaving<Segment>>,
     /// The terms that are preferred.
     terms: &'a KeyTerms,
     /// The transcripts of the first windows, as far as they are known already.
@@ -155,7 +156,7 @@ impl SpeechOperation {
             Ok(tracks) => tracks,
             Err((undecodable, took)) => return Ok((undecodable.into(), spent.with(took))),
         };
-        let interleaving = &Mutex::new(Interleaving::new(tracks.len()));
+        let interleaving = &Mutex::new(Interleaving::new(tracks.len(), |segment: &Segment| segment.start));
         let readings = tracks.into_iter().enumerate().map(|(channel, track)| {
             let (channel, known) = (is_split.then_some(channel), mem::take(&mut known));
             self.recognise(&job, engine, Reading { track, channel, interleaving, terms: &terms, known })
@@ -308,10 +309,8 @@ impl SpeechOperation {
         for (nth, utterance) in utterances.into_iter().enumerate() {
             let channel = utterance.channel;
             words.extend(utterance.words.into_iter().map(|word| shown.word(word, channel)));
-            shown_segments.push(akhar_requests::Segment {
-                translation: of_segment(nth),
-                ..shown.segment(utterance.segment, channel)
-            });
+            shown_segments
+                .push(Segment { translation: of_segment(nth), ..shown.segment(utterance.segment, channel) });
         }
         let (timestamps, segments) = if parameters.with_timestamps {
             (Some(shown_segments), Vec::new())

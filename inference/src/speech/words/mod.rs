@@ -3,23 +3,27 @@
 
 mod clock;
 mod evidence;
+mod interleaving;
 mod likeliest;
 mod segments;
 mod spread;
 mod transcript;
 mod unlikely;
+mod utterance;
 mod word;
 mod written;
 
 pub use clock::Clock;
 pub(crate) use clock::seconds;
 pub use evidence::Evidence;
+pub use interleaving::Interleaving;
 pub use likeliest::{ENOUGH_SAMPLES, likeliest};
 pub use segments::{Segmenter, divided, segments, timed};
 pub(crate) use spread::spread;
 pub use transcript::Transcript;
 pub(crate) use transcript::{Token, WORD};
 pub use unlikely::unlikely_parts;
+pub use utterance::{Recognised, Utterance, utterances};
 pub use word::{TimedText, text};
 pub(crate) use word::{take_words, words};
 pub use written::{Digits, WrittenForm};

@@ -1,28 +1,34 @@
 //! What is said in a recording: its words come in, with the channel that they are said in; its segments go out, those of all
 //! channels in the order of their starts.
 
-use akhar_inference::speech::{TimedText, timed};
+use super::{segments::timed, word::TimedText};
 
 /// A segment of which everything is known but its translation.
-pub(super) struct Utterance {
-    pub(super) segment: TimedText,
+#[derive(Debug, Clone)]
+pub struct Utterance {
+    /// The segment, with its text as it is written.
+    pub segment: TimedText,
     /// Its text as the translator reads it.
-    pub(super) source: String,
-    pub(super) words: Vec<TimedText>,
+    pub source: String,
+    /// Its words.
+    pub words: Vec<TimedText>,
     /// The number of its channel, from 1. `None` if the channels are mixed.
-    pub(super) channel: Option<u8>,
+    pub channel: Option<u8>,
 }
 
 /// What is said in a recording, or in one of its channels.
-#[derive(Default)]
-pub(super) struct Recognised {
-    pub(super) utterances: Vec<Utterance>,
-    pub(super) seconds: f64,
-    pub(super) warnings: Vec<String>,
+#[derive(Debug, Default)]
+pub struct Recognised {
+    /// In the order of their starts.
+    pub utterances: Vec<Utterance>,
+    /// The length of the recording.
+    pub seconds: f64,
+    /// What is unusual about the recording.
+    pub warnings: Vec<String>,
 }
 
 /// The segments with their words. `seconds` is the length of the recording.
-pub(super) fn utterances(
+pub fn utterances(
     segments: Vec<TimedText>,
     sources: Vec<String>,
     words: &[Vec<TimedText>],
@@ -41,7 +47,7 @@ pub(super) fn utterances(
 
 impl Recognised {
     /// Adds what is said in another channel.
-    pub(super) fn add(&mut self, mut other: Self) {
+    pub fn add(&mut self, mut other: Self) {
         other.utterances.append(&mut self.utterances);
         // Of segments that start together, that of the lower channel is first.
         other

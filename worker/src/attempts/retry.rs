@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use akhar_jobs::backend::GroupError;
+use akhar_jobs::backend::BatchError;
 use akhar_platform::{
     database::{is_transient, may_recover},
     shutdown::Shutdown,
@@ -29,17 +29,17 @@ pub(super) async fn retry_until_shutdown<T, F>(
     write: impl FnMut() -> F,
 ) -> Option<T>
 where
-    F: Future<Output = Result<T, GroupError>>,
+    F: Future<Output = Result<T, BatchError>>,
 {
     let hard = shutdown.hard.clone();
     let written = write
         .retry(DELAYS)
         .when(|error| {
-            matches!(error, GroupError::Database(error) if may_recover(error))
+            matches!(error, BatchError::Database(error) if may_recover(error))
                 && !shutdown.hard.is_cancelled()
         })
         .adjust(|error, delay| match error {
-            GroupError::Database(error) if !is_transient(error) => {
+            BatchError::Database(error) if !is_transient(error) => {
                 tracing::error!(what, %error, "the database has no space left: trying again");
                 Some(EXHAUSTED_DELAY)
             }

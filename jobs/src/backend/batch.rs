@@ -1,7 +1,7 @@
 //! Group commit: many callers each submit one item, all pending items are executed as one statement, and each caller
 //! gets the result of its own item.
 //!
-//! A group executes one statement at a time. If no statement is running, an item is executed immediately. Items that
+//! The task executes one statement at a time. If no statement is running, an item is executed immediately. Items that
 //! arrive while a statement runs are executed together by the next statement. So grouping adds no delay, and under
 //! load many items share one round trip and one commit.
 
@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 /// The number of calls in the channel. When it is full, further callers wait to send their items.
 const MAX_PENDING: usize = 1024;
 
-/// The statement of a group.
+/// The statement of batches.
 pub trait Statement: Send + Sync + 'static {
     /// What one caller submits.
     type Item: Send + Sync + 'static;
@@ -31,7 +31,7 @@ pub trait Statement: Send + Sync + 'static {
     /// The most items that one statement executes.
     const MAX_ITEMS: usize;
 
-    /// Executes one or more items on the connection of the group. Returns one reply for each item, in their order.
+    /// Executes one or more items on the connection of the task. Returns one reply for each item, in their order.
     fn execute(
         &self,
         db: &mut PgConnection,
@@ -96,7 +96,7 @@ pub fn observe_statements(observer: fn(Executed)) {
 
 /// Why an item has no result.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum GroupError {
+pub enum BatchError {
     /// The statement failed or the connection was lost. The statement may have been executed or not.
     #[error("database error: {0}")]
     Database(Arc<sqlx::Error>),
@@ -105,7 +105,7 @@ pub enum GroupError {
     Stopped,
 }
 
-impl Transient for GroupError {
+impl Transient for BatchError {
     fn is_transient(&self) -> bool {
         match self {
             Self::Database(error) => error.is_transient(),
@@ -114,7 +114,7 @@ impl Transient for GroupError {
     }
 }
 
-impl From<sqlx::Error> for GroupError {
+impl From<sqlx::Error> for BatchError {
     fn from(error: sqlx::Error) -> Self {
         Self::Database(Arc::new(error))
     }
@@ -122,28 +122,28 @@ impl From<sqlx::Error> for GroupError {
 
 struct Pending<S: Statement> {
     item: S::Item,
-    reply: oneshot::Sender<Result<S::Reply, GroupError>>,
+    reply: oneshot::Sender<Result<S::Reply, BatchError>>,
 }
 
-/// A handle on a group. The group ends when its last handle is dropped and no item is pending.
-pub struct Group<S: Statement> {
+/// A handle on the task that executes batches. It ends when its last handle is dropped and no item is pending.
+pub struct Batch<S: Statement> {
     pending: mpsc::Sender<Vec<Pending<S>>>,
 }
 
-impl<S: Statement> Clone for Group<S> {
+impl<S: Statement> Clone for Batch<S> {
     fn clone(&self) -> Self {
         Self { pending: self.pending.clone() }
     }
 }
 
-impl<S: Statement> std::fmt::Debug for Group<S> {
+impl<S: Statement> std::fmt::Debug for Batch<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Group").finish_non_exhaustive()
+        f.debug_struct("Batch").finish_non_exhaustive()
     }
 }
 
-impl<S: Statement> Group<S> {
-    /// Starts a group on the current runtime. It uses one connection of `db` at a time.
+impl<S: Statement> Batch<S> {
+    /// Starts the task on the current runtime. It uses one connection of `db` at a time.
     pub fn start(db: Pool, statement: S) -> Self {
         let (pending, received) = mpsc::channel(MAX_PENDING);
         tokio::spawn(run(statement, db, received));
@@ -152,22 +152,22 @@ impl<S: Statement> Group<S> {
 
     /// Executes one item together with all other pending items. If the returned future is dropped before the
     /// statement begins, the item is not executed.
-    pub async fn execute(&self, item: S::Item) -> Result<S::Reply, GroupError> {
+    pub async fn execute(&self, item: S::Item) -> Result<S::Reply, BatchError> {
         let (reply, result) = oneshot::channel();
-        self.pending.send(vec![Pending { item, reply }]).await.map_err(|_| GroupError::Stopped)?;
-        result.await.map_err(|_| GroupError::Stopped)?
+        self.pending.send(vec![Pending { item, reply }]).await.map_err(|_| BatchError::Stopped)?;
+        result.await.map_err(|_| BatchError::Stopped)?
     }
 
     /// Executes several items, if possible with one statement. Returns one result for each, in order.
-    pub(super) async fn execute_all(&self, items: Vec<S::Item>) -> Vec<Result<S::Reply, GroupError>> {
+    pub(super) async fn execute_all(&self, items: Vec<S::Item>) -> Vec<Result<S::Reply, BatchError>> {
         let pending = |item| {
             let (reply, result) = oneshot::channel();
             (Pending { item, reply }, result)
         };
         let (pending, results): (_, Vec<_>) = items.into_iter().map(pending).unzip();
-        // If the group has ended, the senders of the replies are dropped, and each result says so.
+        // If the task has ended, the senders of the replies are dropped, and each result says so.
         let _ = self.pending.send(pending).await;
-        join_all(results).await.into_iter().map(|result| result.map_err(|_| GroupError::Stopped)?).collect()
+        join_all(results).await.into_iter().map(|result| result.map_err(|_| BatchError::Stopped)?).collect()
     }
 }
 
@@ -187,11 +187,11 @@ async fn run<S: Statement>(statement: S, db: Pool, mut received: mpsc::Receiver<
     }
 }
 
-type Batch<S> =
-    (Vec<<S as Statement>::Item>, Vec<oneshot::Sender<Result<<S as Statement>::Reply, GroupError>>>);
+type Taken<S> =
+    (Vec<<S as Statement>::Item>, Vec<oneshot::Sender<Result<<S as Statement>::Reply, BatchError>>>);
 
 /// Takes the first waiting items, as many as fit into one statement and at least one.
-fn take_batch<S: Statement>(waiting: &mut VecDeque<Pending<S>>) -> Batch<S> {
+fn take_batch<S: Statement>(waiting: &mut VecDeque<Pending<S>>) -> Taken<S> {
     let mut n_bytes = 0;
     let mut fits = |pending: &Pending<S>| {
         n_bytes += S::n_bytes(&pending.item);
@@ -208,7 +208,7 @@ async fn execute<S: Statement>(
     statement: &S,
     db: &Pool,
     items: Vec<S::Item>,
-    replies: Vec<oneshot::Sender<Result<S::Reply, GroupError>>>,
+    replies: Vec<oneshot::Sender<Result<S::Reply, BatchError>>>,
 ) {
     let started = Instant::now();
     match execute_on(db, statement, &items).await {
@@ -228,11 +228,11 @@ async fn execute<S: Statement>(
             tracing::warn!(%error, n = items.len(), "a statement failed because of its data: executing its items one by one");
             for (item, reply) in items.iter().zip(replies) {
                 let result = execute_on(db, statement, std::slice::from_ref(item)).await;
-                let _ = reply.send(result.map_err(GroupError::from).and_then(single)); // as above
+                let _ = reply.send(result.map_err(BatchError::from).and_then(single)); // as above
             }
         }
         Err(error) => {
-            let error = GroupError::from(error);
+            let error = BatchError::from(error);
             for reply in replies {
                 let _ = reply.send(Err(error.clone())); // as above
             }
@@ -266,8 +266,8 @@ async fn execute_on<S: Statement>(
     replies
 }
 
-fn single<T>(results: Vec<T>) -> Result<T, GroupError> {
-    results.into_iter().next().ok_or(GroupError::Stopped)
+fn single<T>(results: Vec<T>) -> Result<T, BatchError> {
+    results.into_iter().next().ok_or(BatchError::Stopped)
 }
 
 /// Whether a statement failed because of the values that were sent, and not because of the server's state. These are
