@@ -35,7 +35,7 @@ pub fn features(image: PixelView<'_>) -> Result<Vec<f32>, NoInk> {
 /// Papers that are tried at most.
 const MAX_TRIES: usize = 6;
 /// The fewest pixels of a paper's side.
-const MIN_PAPER: usize = 12;
+const MIN_PAPER: usize = 20;
 /// The least length of the ink on a small paper, as a share of the paper's. Less is a part of a character that encloses the rest.
 const MIN_INK: f32 = 0.4;
 /// How near to the picture's edge ink may come on a paper that has lines or a dark band at two neighbouring sides alone, as a
@@ -66,7 +66,7 @@ fn on_paper(image: PixelView<'_>, whole: Area, outline: &Outline) -> Option<(Pap
         if margins.contains(&0) {
             let sides = paper.sides();
             touched.push(std::array::from_fn(|nth| (margins[nth] == 0).then_some(sides[nth])));
-        } else if is_plausible(&paper, &found, margins) {
+        } else if is_plausible(outline, &paper, &found, margins) {
             return Some((paper, found));
         }
     }
@@ -75,9 +75,10 @@ fn on_paper(image: PixelView<'_>, whole: Area, outline: &Outline) -> Option<(Pap
 
 /// Whether what encloses the ink is more likely something around the character than a part of it. `margins`: how far the ink is
 /// from the paper's left, right, top and bottom sides, in pixels of `found`.
-fn is_plausible(paper: &Paper, found: &Found, margins: [usize; 4]) -> bool {
+fn is_plausible(outline: &Outline, paper: &Paper, found: &Found, margins: [usize; 4]) -> bool {
     let longest = found.width.max(found.height) as f32;
-    if paper.is_small() && (found.ink.area.longest() as f32) < MIN_INK * longest {
+    let is_little = (found.ink.area.longest() as f32) < MIN_INK * longest;
+    if paper.is_small() && (is_little || !outline.has_thin_sides(paper)) {
         return false;
     }
     let [left, right, top, bottom] = paper.is_at_edge();

@@ -39,6 +39,9 @@ const MAX_LINES: usize = 12;
 const SIDE: usize = MAX_SIDE / 2;
 /// How far inside of its sides the paper begins, pixels: an edge is no sharper.
 const INSET: f32 = 2.0;
+/// The greatest thickness of a line around a small paper, as a share of the paper's shorter side. A thicker one is a stroke of a
+/// character that encloses the rest, unless it goes on to the picture's edge.
+const MAX_THICKNESS: f32 = 0.2;
 
 /// A line across the picture, in one of two orientations: upright, or level with x and y exchanged.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -159,6 +162,46 @@ pub(super) struct Outline(Plane);
 impl Outline {
     pub(super) fn of(grey: &Plane) -> Self {
         Self(if grey.width.max(grey.height()) > SIDE { grey.halved() } else { grey.clone() })
+    }
+
+    /// Whether what encloses the paper are thin lines, or something darker up to the picture's edge. Each side is looked at in three
+    /// places.
+    pub(super) fn has_thin_sides(&self, paper: &Paper) -> bool {
+        let Self(grey) = self;
+        let value = |x: f32, y: f32| {
+            let is_inside = (0.0..grey.width as f32).contains(&x) && (0.0..grey.height() as f32).contains(&y);
+            is_inside.then(|| grey.lines[y as usize][x as usize])
+        };
+        let [left, right, top, bottom] = paper.sides();
+        let shorter = (right.at - left.at).min(bottom.at - top.at);
+        let is_thin = |nth: usize, share: f32| {
+            let outward = if nth % 2 == 0 { -1.0 } else { 1.0 };
+            let (line, [start, end], half) = match nth {
+                0 | 1 => (paper.sides()[nth], [top.at, bottom.at], paper.height / 2.0),
+                _ => (paper.sides()[nth], [left.at, right.at], paper.width / 2.0),
+            };
+            let along = start + share * (end - start);
+            let at = |steps: f32| {
+                let across = line.x(along - half) + outward * steps;
+                if nth < 2 { value(across, along) } else { value(along, across) }
+            };
+            let Some(on_paper) = at(-INSET) else { return true };
+            let differences = (0_u8..).map_while(|step| Some(on_paper - at(f32::from(step))?));
+            let differences: Vec<f32> = differences.collect();
+            let most = differences
+                .iter()
+                .take(2 * INSET as usize + 2)
+                .fold(0.0, |most: f32, d| if d.abs() > most.abs() { *d } else { most });
+            let is_beside = |d: &&f32| **d / most <= 0.5;
+            let around = differences.iter().skip_while(is_beside);
+            let n = around.clone().take_while(|d| !is_beside(d)).count();
+            (most > 0.0 && n == around.count()) || n as f32 <= MAX_THICKNESS * shorter
+        };
+        let is_edge = paper.is_at_edge();
+        let sides = (0..4).filter(|nth| !is_edge[*nth]);
+        let is_thin =
+            |nth: usize| [0.25, 0.5, 0.75].into_iter().filter(|share| is_thin(nth, *share)).count() > 1;
+        sides.into_iter().all(is_thin)
     }
 
     /// The quadrilaterals that may be the paper, the likeliest first: not the whole picture, and rather small ones.

@@ -204,6 +204,32 @@ fn the_straight_strokes_of_a_character_are_ink() {
 }
 
 /// The square as text: one digit, 0 to 9, for the mean of each 3 x 3 block.
+#[test]
+fn a_thick_ring_is_no_frame() {
+    // Softened rings, upright ones and wide ones, as print in bold faces has them, in pictures with little around them.
+    let ring = |side: usize, (wide, high): (f32, f32), stroke: f32| -> Vec<u8> {
+        let value = |x: usize, y: usize| {
+            let at = |n: usize| (n as f32 + 0.5) / side as f32 - 0.5;
+            let reach = |inset: f32| {
+                let (u, v) = (at(x).abs() / (wide - inset), at(y).abs() / (high - inset));
+                u.hypot(v)
+            };
+            let soft = |reach: f32| ((1.0 - reach) * 0.2 * side as f32 + 0.5).clamp(0.0, 1.0);
+            (255.0 * (1.0 - soft(reach(0.0)) * (1.0 - soft(reach(stroke))))) as u8
+        };
+        (0..side).flat_map(|y| (0..side).flat_map(move |x| [value(x, y); 3])).collect()
+    };
+    for shape in [(0.34, 0.34), (0.28, 0.38), (0.38, 0.28)] {
+        for stroke in [0.1, 0.14, 0.18] {
+            let large = read(256, &ring(256, shape, stroke));
+            for side in [28, 48, 64, 84, 128] {
+                let difference = mean_difference(&read(side, &ring(side, shape, stroke)), &large);
+                assert!(difference < 0.08, "{shape:?}, a stroke of {stroke}, {side} pixels: {difference}");
+            }
+        }
+    }
+}
+
 fn as_digits(values: &[f32]) -> String {
     let n_blocks = SIDE / 3;
     let mut text = String::new();
