@@ -38,20 +38,12 @@ def with_table(manifest: str, name: str, values: Mapping[str, Value]) -> str:
     return f"{manifest[:at]}{table}\n{manifest[at:]}"
 
 
-def measured(folder: Path, model: str, metrics: Mapping[str, float]) -> None:
-    """Writes the metrics of `<model>.toml` in `folder`; the service reads them as floats."""
-    path = folder / f"{model}.toml"
-    values = {name: float(value) for name, value in metrics.items()}
-    replace(path, with_table(path.read_text(), "metrics", values).encode())
-
-
 def installed(
     folder: Path, model: str, contents: Mapping[str, bytes], tables: Mapping[str, Mapping[str, Value]] | None = None
 ) -> None:
     """Writes the file of each role where `<model>.toml` in `folder` names it, then their hashes and `tables` into it.
 
-    Raises KeyError for a role that the manifest does not name; then
-    nothing is written.
+    Raises KeyError for a role that the manifest does not name; then nothing is written.
     """
     path = folder / f"{model}.toml"
     old = path.read_text()

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Rebuilds and measures one model: ./rebuild.sh MODEL DATA, where MODEL is one of
 # digits-pa|letters-pa|handwriting-pa|speech-pa|aligner-en|translation-pa-en|punctuation-pa-en
-# Pools, checkpoints and sheets go to $AKHAR_TRAINING_DIR (default ../.cache/training).
+# Pools and checkpoints go to $AKHAR_TRAINING_DIR (default ../.cache/training).
 set -eu
 model=$1 data=$2
 work=${AKHAR_TRAINING_DIR:-../.cache/training}/$model
@@ -69,5 +69,4 @@ punctuation-pa-en)
 *) sed -n 's/^# //; 2,3p' "$0" >&2; exit 2 ;;
 esac
 step export --checkpoint "$work/whole.pt" --temperature "$(temperature all)" --models-dir ../models
-python3 -m recognition.evaluate --models "$model" --data "$data" --folds "$work/folds" \
-    --sheets "$work/sheets"
+python3 -m recognition.evaluate --models "$model" --data "$data" --folds "$work/folds"

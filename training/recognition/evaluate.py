@@ -1,26 +1,23 @@
-"""Models in; all their figures out, with the cards, the manifests' metrics and pictures of the errors.
+"""Models in; the tables of their cards out, as Markdown, with the confusions and every error.
 
-Both shipped files are measured, and with `--folds DIR` also the networks DIR/0.onnx, 1, 2, 4, each of which was
-trained without the drawers of its fold. Those are not shipped: without the option their figures are read from
-`notes/letters-pa-folds.json`, which the last run with it wrote. `--url` sends every picture of the shipped files'
-measurements through the HTTP service and writes nothing but the pictures of the errors.
+Both shipped files are measured, and with `--folds DIR` also the networks DIR/0.onnx, 1, 2, 4, each of which was trained
+without the drawers of its fold; these are not shipped. `--url` sends every picture of the shipped files' measurements
+through the HTTP service.
 """
 
 import collections
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import cards
 import numpy as np
 import tyro
-from figures import Figures
-from manifests import MODELS, replace
-from PIL import Image, ImageDraw
+from figures import percent, wilson
+from manifests import MODELS
 
-from . import conditions, folds, testsets
-from .arrays import Float32, Picture
+from . import conditions, testsets
+from .arrays import Float32
+from .folds import MEASURED
 from .labels import SETS
 from .metrics import scores
 from .readers import Local, Recogniser, Served
@@ -28,7 +25,9 @@ from .testsets import Item
 
 Part = TypeVar("Part", int, str)
 
-FOLD_FIGURES = cards.figures_path("letters-pa-folds")
+READ = ("what", "images", "top-1 right", "top-1", "95 % interval", "top-3 right", "top-3", "ECE")
+CHANGED = ("condition", "right", "top-1", "drop")
+UNLIKE = ("what", "pictures", "median", "above 0.5", "above 0.9")
 
 
 class Reading:
@@ -46,49 +45,34 @@ class Reading:
             return other
         return Reading(self.items + other.items, np.concatenate([self.rows, other.rows]))
 
-    def figures(self, labels: Sequence[str]) -> Figures:
-        """Scores and confusions; every item has a label."""
-        truth = [label for _, label, _ in self.items]
-        pairs = collections.Counter((labels[truth[k]], labels[self.rows[k].argmax()]) for k in self.wrong())
-        confusions = [f"{a}→{b} {n}" for (a, b), n in pairs.most_common(20)]
-        return {**scores(self.rows, truth), "confusions": confusions}
+    def cells(self, what: str) -> list[object]:
+        """The row of a table READ; every item has a label."""
+        found = scores(self.rows, [label for _, label, _ in self.items])
+        n, right = found["n"], found["n"] - found["errors"]
+        low, high = wilson(right, n)
+        interval = f"{100 * low:.1f}–{100 * high:.1f}"
+        three = n - found["errors3"], percent(found["top3"])
+        return [what, n, right, percent(found["top1"]), interval, *three, f"{found['ece']:.3f}"]
 
     def wrong(self) -> list[int]:
         """The numbers of the pictures whose best label is not theirs."""
         return [k for k, (_, label, _) in enumerate(self.items) if self.rows[k].argmax() != label]
 
-    def sheet(self, path: Path, labels: Sequence[str]) -> None:
-        """Writes a PNG of the first 150 errors with what was read and its score, and prints them; none without errors.
-
-        The numbers below a picture are its label's index and the one that was read.
-        """
-        pictures = []
-        for k in self.wrong()[:150]:
-            name, truth, mask = self.items[k]
-            read = int(self.rows[k].argmax())
-            pictures.append(
-                (testsets.plain(mask), f"{name.split(' ', 1)[-1]}\n{truth}>{read} {self.rows[k][read]:.2f}")
-            )
-            print(
-                f"  {path.stem}: {name}: {labels[truth]} read as {labels[read]} "
-                f"({self.rows[k][read]:.2f}; right {self.rows[k][truth]:.2f})"
-            )
-        if pictures:
-            contact_sheet(path, pictures)
+    def errors(self, labels: Sequence[str]) -> str:
+        """What was read as what how often, and a line for each error."""
+        pairs = collections.Counter((labels[self.items[k][1]], labels[self.rows[k].argmax()]) for k in self.wrong())
+        lines = ["Confusions (right → read, times): " + ", ".join(f"{a}→{b} {n}" for (a, b), n in pairs.most_common())]
+        for k in self.wrong():
+            name, truth, _ = self.items[k]
+            row, read = self.rows[k], int(self.rows[k].argmax())
+            lines.append(f"  {name}: {labels[truth]} read as {labels[read]} ({row[read]:.2f}; right {row[truth]:.2f})")
+        return "\n".join(lines)
 
 
-def contact_sheet(path: Path, pictures: Sequence[tuple[Picture, str]], cell: int = 110, across: int = 10) -> None:
-    """Writes a PNG of pictures with a text below each, `across` in a row, each `cell` pixels wide."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    down = -(-len(pictures) // across)
-    sheet = Image.new("RGB", (across * cell, down * (cell + 26)), "white")
-    draw = ImageDraw.Draw(sheet)
-    for k, (pixels, name) in enumerate(pictures):
-        image = Image.fromarray(pixels).resize((cell - 8, cell - 8))
-        x, y = (k % across) * cell, (k // across) * (cell + 26)
-        sheet.paste(image, (x + 4, y))
-        draw.text((x + 4, y + cell - 6), name.encode("ascii", "replace").decode(), fill="black")
-    sheet.save(path)
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table in Markdown."""
+    lines = [f"| {' | '.join(map(str, row))} |" for row in (head, *rows)]
+    return "\n".join([lines[0], "|---" * len(head) + "|", *lines[1:]])
 
 
 def read(reader: Recogniser, items: Sequence[Item]) -> Reading:
@@ -100,108 +84,80 @@ def robustness(reader: Recogniser, items: Sequence[Item], limit: int = 420) -> d
     """Condition to the reading of at most `limit` items, the same for every condition."""
     rng = np.random.default_rng(4)
     chosen = [items[k] for k in sorted(rng.permutation(len(items))[:limit])]
-    table = {}
+    found = {}
     for condition in conditions.CONDITIONS:
         rng = np.random.default_rng(8)
         images = [conditions.under(condition, mask, rng) for _, _, mask in chosen]
-        table[condition] = Reading(chosen, reader.read(images))
-    return table
+        found[condition] = Reading(chosen, reader.read(images))
+    return found
 
 
-def unlike(reader: Recogniser, items: Sequence[Item]) -> Figures:
-    """The best scores of pictures that are none of the labels."""
+def unlike(reader: Recogniser, what: str, items: Sequence[Item]) -> list[object]:
+    """The row of a table UNLIKE: the best scores of pictures that are none of the labels."""
     best = read(reader, items).rows.max(1)
-    return {
-        "n": len(items),
-        "median": float(np.median(best)),
-        "above_half": float((best > 0.5).mean()),
-        "above_nine_tenths": float((best > 0.9).mean()),
-    }
+    shares = (percent(float((best > bound).mean()), 1) for bound in (0.5, 0.9))
+    return [what, len(items), f"{np.median(best):.2f}", *shares]
 
 
 def handwriting(
-    readers: Mapping[Part, Recogniser],
-    items_of: Callable[[Part], Sequence[Item]],
-    labels: Sequence[str],
-    sheets: Path | None,
-    name: str,
-) -> tuple[Figures, Reading]:
-    """Figures of handwriting, by part and together, its robustness table, and the reading of all parts.
+    readers: Mapping[Part, Recogniser], items_of: Callable[[Part], Sequence[Item]]
+) -> tuple[dict[Part, Reading], dict[str, Reading]]:
+    """The readings of handwriting by part, and those of all parts by condition.
 
-    `readers`: part to the model that reads it; `items_of`: part to its pictures; `sheets`: the folder for pictures of
-    the errors, whose names begin with `name`.
+    `readers`: part to the model that reads it; `items_of`: part to its pictures.
     """
-    whole, parts = Reading(), {}
-    table: dict[str, Reading] = collections.defaultdict(Reading)
+    parts = {}
+    changed: dict[str, Reading] = collections.defaultdict(Reading)
     for part, reader in readers.items():
         items = items_of(part)
-        reading = read(reader, items)
-        parts[str(part)] = reading.figures(labels)
-        whole = whole + reading
+        parts[part] = read(reader, items)
         for condition, one in robustness(reader, items).items():
-            table[condition] = table[condition] + one
-    if sheets:
-        whole.sheet(sheets / f"{name}.png", labels)
-        table["rotation"].sheet(sheets / f"{name}-rotation.png", labels)
-    return {
-        "handwriting": whole.figures(labels),
-        "parts": parts,
-        "robustness": {c: r.figures(labels) for c, r in table.items()},
-    }, whole
+            changed[condition] = changed[condition] + one
+    return parts, changed
 
 
-def digits_table(data: Path, reader: Recogniser, sheets: Path | None) -> Figures:
-    """The figures of handwritten digits."""
-    labels = SETS["digits-pa"]
-    results, _ = handwriting({"all": reader}, lambda _: testsets.digits(data), labels, sheets, "digits-pa")
-    return results
+def drops(changed: Mapping[str, Reading]) -> list[list[object]]:
+    """The rows of a table CHANGED: the loss is in percentage points."""
+    right = {condition: 1 - len(one.wrong()) / len(one.items) for condition, one in changed.items()}
+    return [
+        [c, len(one.items) - len(one.wrong()), percent(right[c], 1), f"{100 * (right['clean'] - right[c]):+.1f}"]
+        for c, one in changed.items()
+    ]
 
 
-def folds_table(data: Path, readers: Mapping[int, Recogniser], sheets: Path | None) -> Figures:
-    """The figures of letters, each read by the network that was trained without its drawer; `readers`: by fold."""
+def print_folds(data: Path, networks: Path) -> None:
+    """Prints the tables of letters, each read by the network of `networks` that was trained without its drawer."""
     labels = SETS["letters-pa"]
-    results, base = handwriting(readers, lambda fold: testsets.letters(data, fold), labels, sheets, "letters-pa-folds")
-    pairs = Reading()
+    paths = {fold: networks / f"{fold}.onnx" for fold in MEASURED}
+    readers: dict[int, Recogniser] = {fold: Local([path]) for fold, path in paths.items() if path.exists()}
+    parts, changed = handwriting(readers, lambda fold: testsets.letters(data, fold))
+    base, pairs = sum(parts.values(), Reading()), Reading()
     for fold, reader in readers.items():
         pairs = pairs + read(reader, testsets.pair_bindi(data, fold))
-    if sheets:
-        pairs.sheet(sheets / "letters-pa-pair-bindi.png", labels)
-    return results | {"pair_bindi": pairs.figures(labels), "labels41": (base + pairs).figures(labels)}
+    rows = [(base + pairs).cells("all 41 labels, drawers held out"), base.cells("35 letters, drawers held out")]
+    rows += [one.cells(f"… fold {fold}") for fold, one in parts.items()]
+    rows.append(pairs.cells("6 pair-bindi letters, synthetic, drawers held out"))
+    print(table(READ, rows), base.errors(labels), pairs.errors(labels), table(CHANGED, drops(changed)), sep="\n\n")
 
 
-def shipped_table(data: Path, model: str, reader: Recogniser, sheets: Path | None) -> Figures:
-    """The figures that need the shipped file alone: print, and pictures that are none of its labels."""
-    labels = SETS[model]
-    printed = read(reader, testsets.printed(data, labels))
-    if sheets:
-        printed.sheet(sheets / f"{model}-printed.png", labels)
-    other = testsets.letters(data) if model == "digits-pa" else testsets.digits(data)
-    results: Figures = {
-        "printed": printed.figures(labels),
-        "scribbles": unlike(reader, testsets.scribbles()),
-        "other_set": unlike(reader, other),
-    }
-    if model == "letters-pa":
-        seen = read(reader, testsets.letters(data) + testsets.pair_bindi(data))
-        results["seen"] = seen.figures(labels)
-    return results
-
-
-def a_line_each(figures: Mapping[str, Any]) -> bytes:
-    """JSON in UTF-8 with one line a key."""
-    lines = [f'"{key}": {json.dumps(value, ensure_ascii=False)}' for key, value in figures.items()]
-    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
-
-
-def folds_figures(data: Path, networks: Path | None, sheets: Path | None) -> Figures:
-    """The figures of the folds' networks in the folder `networks`: measured and stored, without it the stored ones."""
-    if not networks:
-        return dict(json.loads(FOLD_FIGURES.read_text("utf-8")))
-    paths = {fold: networks / f"{fold}.onnx" for fold in folds.MEASURED}
-    readers = {fold: Local([path]) for fold, path in paths.items() if path.exists()}
-    results = folds_table(data, readers, sheets)
-    replace(FOLD_FIGURES, a_line_each(results))
-    return results
+def print_shipped(data: Path, model: str, reader: Recogniser) -> None:
+    """Prints the tables of a shipped file; for letters, those of drawers that it was trained on."""
+    labels, digits, letters = SETS[model], testsets.digits(data), testsets.letters(data)
+    changed: dict[str, Reading] = {}
+    if model == "digits-pa":
+        parts, changed = handwriting({"gurmukhi-digits": reader}, lambda _: digits)
+        other = "handwritten letters", letters
+    else:
+        seen = letters + testsets.pair_bindi(data)
+        parts, other = {"all 41 labels, drawers seen in training": read(reader, seen)}, ("handwritten digits", digits)
+    parts["printed, all typefaces"] = read(reader, testsets.printed(data, labels))
+    blocks = [f"# {model}", table(READ, [one.cells(what) for what, one in parts.items()])]
+    blocks += [one.errors(labels) for one in parts.values()]
+    if changed:
+        blocks.append(table(CHANGED, drops(changed)))
+    unlikes = (("scribbles", testsets.scribbles()), other)
+    blocks.append(table(UNLIKE, [unlike(reader, what, items) for what, items in unlikes]))
+    print(*blocks, "", sep="\n\n", flush=True)
 
 
 def main(
@@ -211,22 +167,12 @@ def main(
     folds: Path | None = None,
     url: str = "",
     key: str = "",
-    sheets: Path | None = None,
-    dry: bool = False,
 ) -> None:
-    """Measures the models, prints their tables and writes what the options ask for."""
+    """Measures the models and prints their tables."""
     for model in models:
-        reader: Recogniser = Served(url, key, model) if url else Local([models_dir / f"weights/{model}.onnx"])
-        results = shipped_table(data, model, reader, sheets)
-        if model == "digits-pa":
-            results |= digits_table(data, reader, sheets)
-        figures = a_line_each(results)
-        if model == "letters-pa":
-            results |= folds_figures(data, folds, sheets)
-        print(cards.text(model, results, models_dir).split("\n## Data\n")[0], flush=True)
-        if not (url or dry):
-            replace(cards.figures_path(model), figures)
-            cards.write(model, models_dir)
+        print_shipped(data, model, Served(url, key, model) if url else Local([models_dir / f"weights/{model}.onnx"]))
+        if model == "letters-pa" and folds:
+            print_folds(data, folds)
 
 
 if __name__ == "__main__":

@@ -141,13 +141,20 @@ class Always:
 
 def test_parts_of_handwriting_add_up() -> None:
     items = {0: [("a", 0, bar()), ("b", 1, bar())], 1: [("c", 1, bar())]}
-    results, whole = evaluate.handwriting({0: Always(0), 1: Always(1)}, lambda fold: items[fold], "xyz", None, "test")
-    assert (results["handwriting"]["n"], results["handwriting"]["errors"]) == (3, 1)
-    assert results["handwriting"]["confusions"] == ["y→x 1"]
-    assert {part: figures["errors"] for part, figures in results["parts"].items()} == {"0": 1, "1": 0}
-    assert list(results["robustness"]) == conditions.CONDITIONS
-    assert {figures["n"] for figures in results["robustness"].values()} == {3}
+    parts, changed = evaluate.handwriting({0: Always(0), 1: Always(1)}, lambda fold: items[fold])
+    whole = parts[0] + parts[1]
+    assert whole.cells("all") == ["all", 3, 2, "66.67 %", "20.8–93.9", 3, "100.00 %", "0.167"]
+    assert whole.errors("xyz").splitlines() == [
+        "Confusions (right → read, times): y→x 1",
+        "  b: y read as x (0.50; right 0.25)",
+    ]
+    assert {part: len(one.wrong()) for part, one in parts.items()} == {0: 1, 1: 0}
+    assert evaluate.drops(changed) == [[c, 2, "66.7 %", "+0.0"] for c in conditions.CONDITIONS]
     assert [name for name, _, _ in whole.items] == ["a", "b", "c"]
+
+
+def test_a_table_is_markdown() -> None:
+    assert evaluate.table(["what", "n"], [["a", 1], ["b", 2]]) == "| what | n |\n|---|---|\n| a | 1 |\n| b | 2 |"
 
 
 def test_robustness_reads_the_same_pictures_under_every_condition() -> None:
