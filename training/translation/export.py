@@ -3,46 +3,41 @@
     python -m translation.export --checkpoint WORK/student.pt --work WORK --models-dir ../models
     python -m translation.export --checkpoint WORK/student.pt --work WORK --out FOLDER
 
-The second writes the files alone, to measure a training that is not finished. Then it prints the largest difference
-of a logit between transformers and the files on a padded batch, all tokens at once and step by step with the cache.
+The second writes the files alone, to measure a training that is not finished. Then it prints the largest difference of
+a logit between transformers and the files, which Optimum runs (`requirements-fixtures.txt`), on a padded batch, all
+tokens at once and step by step with the cache.
 """
 
 from pathlib import Path
 
-import numpy as np
 import torch
 import tyro
 from manifests import MODELS, installed, replace
 
 from . import graph, manifest, names
 from .model import averaged
-from .runtime import Runtime
+from .reference import of_optimum
 from .tokeniser import EOS, PAD
 from .weights import restored
 
 
-def difference(folder: str | Path) -> tuple[float, float]:
-    """The largest difference of a logit between onnxruntime on the files and transformers on the same weights.
+@torch.no_grad()
+def difference(folder: Path) -> tuple[float, float]:
+    """The largest difference of a logit between ONNX Runtime on the files and transformers on the same weights.
 
     First with all tokens at once, then step by step with the cache.
     """
-    net, runtime, rng = restored(folder), Runtime(folder), np.random.default_rng(3)
-    ids = rng.integers(4, net.config.vocab_size, (3, 17))
-    ids[0, 9:], ids[1, 12:] = PAD, PAD
-    target = rng.integers(4, net.config.vocab_size, (3, 11))
-    target[:, 0] = EOS
-    mask = (ids != PAD).astype(np.int64)
-    with torch.no_grad():
-        wanted = net(
-            input_ids=torch.from_numpy(ids),
-            attention_mask=torch.from_numpy(mask),
-            decoder_input_ids=torch.from_numpy(target),
-        ).logits.numpy()
-    state = runtime.encoded(ids, mask)
-    whole = runtime.step(state, target)
-    state = runtime.encoded(ids, mask)
-    stepped = np.concatenate([runtime.step(state, target[:, k : k + 1]) for k in range(target.shape[1])], axis=1)
-    return float(np.abs(whole - wanted).max()), float(np.abs(stepped - wanted).max())
+    net, files, random = restored(folder), of_optimum(folder), torch.Generator().manual_seed(3)
+    ids, target = (torch.randint(4, net.config.vocab_size, (3, n), generator=random) for n in (17, 11))
+    ids[0, 9:], ids[1, 12:], target[:, 0] = PAD, PAD, EOS
+    source = {"input_ids": ids, "attention_mask": (ids != PAD).long()}
+    wanted, whole = (one(**source, decoder_input_ids=target).logits for one in (net, files))
+    past, stepped = None, []
+    for token in target.split(1, dim=1):
+        found = files(**source, decoder_input_ids=token, past_key_values=past)
+        past = found.past_key_values
+        stepped.append(found.logits)
+    return float((whole - wanted).abs().max()), float((torch.cat(stepped, 1) - wanted).abs().max())
 
 
 def main(checkpoint: Path, work: Path, models_dir: Path = MODELS, out: Path | None = None) -> None:
