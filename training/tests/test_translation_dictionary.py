@@ -28,9 +28,3 @@ def test_the_words_are_those_of_the_lists_and_of_several_pairs(found: dict[str, 
     assert found["snake"]
     assert found["ਸੱਪ"]
     assert not found["dangle"]
-
-
-def test_a_word_of_the_source_may_be_spelled() -> None:
-    assert dictionary.copied("gurmanjot", ["ਗੁਰਮਨਜੋਤ", "ਦਾ"])
-    assert dictionary.copied("vpn", ["vpn"])
-    assert not dictionary.copied("danged", ["ਸੱਪ", "ਨੇ"])

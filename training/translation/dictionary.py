@@ -1,12 +1,10 @@
-"""The words that translations may have, as the service reads them; and how many translations have others.
+"""The words that translations may have, as the service reads them.
 
     python -m translation.dictionary --data DATA --pairs WORK/pairs --out WORK/words.fst
-    python -m translation.dictionary --data DATA --pairs WORK/pairs --check SOURCES TRANSLATIONS
 
 The words are those of unilex (Panjabi, seen at least twice) and of CMUdict (English), those that at least two training
 pairs have, numbers, and the names of the lexicon. Those of more pairs are marked: they are translated, never spelled as
-a name is. `--check` prints the share of translations with a word that is not among them and does not sound as a word of
-the source (`names.alike`). SOURCES and TRANSLATIONS have a text a line.
+a name is.
 """
 
 import unicodedata
@@ -21,7 +19,6 @@ from . import corpus, names, prepared
 
 FEWEST, COMMON = 2, 4  # pairs that must have a word; pairs of a word that is translated
 SINGLE = 33  # the count that unilex gives a form that it saw once
-ALIKE = 0.6
 
 
 def words(text: str) -> list[str]:
@@ -41,27 +38,11 @@ def known(data: Path, pairs: Path) -> dict[str, bool]:
     return {word: shown[word] >= COMMON for word in found}
 
 
-def copied(word: str, source: list[str]) -> bool:
-    """Whether a word is one of the source, or sounds as one."""
-    return word in source or any(max(names.alike(word, one), names.alike(one, word)) >= ALIKE for one in source)
-
-
-def main(data: Path, pairs: Path, out: Path | None = None, check: tuple[Path, Path] | None = None) -> None:
-    """Writes the words, or checks translations."""
+def main(data: Path, pairs: Path, out: Path) -> None:
+    """Writes the words."""
     found = known(data, pairs)
-    if out:
-        rows = "".join(f"{word}\t\n" if found[word] else f"{word}\n" for word in sorted(found, key=str.encode))
-        Stream("text").ask({"step": "words", "rows": rows, "path": str(out.resolve())})
-    if check:
-        sources, said = (path.read_text().splitlines() for path in check)
-        # The program's own grammar writes numbers, also ordinals.
-        found |= dict.fromkeys((number + end for number in numbers.PA for end in ("ਵਾਂ", "ਵੀਂ", "ਵੇਂ")), False)
-        wrong = 0
-        for source, text in zip(sources, said, strict=True):
-            if more := [word for word in words(text) if word not in found and not copied(word, words(source))]:
-                print(*more, text, sep="\t")
-                wrong += 1
-        print(f"{wrong} of {len(said)} translations, {wrong / len(said):.2%}")
+    rows = "".join(f"{word}\t\n" if found[word] else f"{word}\n" for word in sorted(found, key=str.encode))
+    Stream("text").ask({"step": "words", "rows": rows, "path": str(out.resolve())})
 
 
 if __name__ == "__main__":
