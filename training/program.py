@@ -51,15 +51,6 @@ class Stream:
         return reply, np.frombuffer(raw, "<f4").copy()
 
 
-def written(texts: Sequence[str], language: str) -> list[str]:
-    """Texts of "pa" or "en" with numbers in figures. Texts are single lines."""
-    given = "".join(f"{text}\n" for text in texts)
-    done = subprocess.run(
-        [program(), "written", "--lang", language], input=given, stdout=subprocess.PIPE, text=True, check=True
-    )
-    return done.stdout.splitlines()
-
-
 def translated(texts: Sequence[str], source: str, target: str) -> list[tuple[float | None, str]]:
     """The probability that a translation is about right, and the translation, of each text; languages "pa" and "en".
 
