@@ -24,7 +24,6 @@ from ..arrays import Floats
 from ..data.batches import Batch, Row, alike
 from ..network.train import ahead, ctc, weighted
 from ..sounds import features
-from ..texts import metrics, units
 from . import batches
 from .encoder import LAYERS, out_length
 from .model import UNITS, Recogniser, loaded, started
@@ -43,8 +42,6 @@ class Options:
     steps: int
     layer: int = LAYERS
     frozen: int = 0
-    dev: tuple[str, ...] = ()
-    """Folders to measure on."""
     init: Path | None = None
     """A checkpoint, or an ONNX file, to start from."""
     stop: int = 10**9
@@ -77,16 +74,6 @@ def log_probs(net: Recogniser, rows: list[Row]) -> list[Floats]:
         for k, row, n in zip(group, found, lengths.tolist(), strict=True):
             out[k] = row[: n if net.start else out_length(n)]
     return [out[k] for k in range(len(rows))]
-
-
-def check(net: Recogniser, folder: str, most: int) -> metrics.Errors:
-    """Return the greedy error rates on about `most` utterances of a folder."""
-    rows = batches.rows(folder, net.start)
-    rows = rows[:: max(1, len(rows) // most)]
-    errors = metrics.Errors()
-    for row, scores in zip(rows, log_probs(net, rows), strict=True):
-        errors.add(row.item["text"], units.greedy(scores.argmax(1), "pa"))
-    return errors
 
 
 def measure_inputs(net: Recogniser, source: batches.Batches) -> None:
@@ -182,13 +169,6 @@ class Run:
             },
         )
 
-    def judged(self) -> str:
-        """Return the error rates of the averaged network on the dev folders, for people to read."""
-        net = Recogniser(self.options.layer)
-        net.load_state_dict(self.average)
-        lines = [f"{Path(folder).name}: {check(net.eval(), folder, 40).line()}" for folder in self.options.dev]
-        return "\n    ".join(["", *lines])
-
 
 def main(options: Options) -> None:
     """Train as the command line asks, on one thread."""
@@ -209,7 +189,7 @@ def main(options: Options) -> None:
             pace = (run.seconds - before) / (time.time() - saved)
             print(
                 f"{time.strftime('%H:%M:%S')} step {run.step} loss {sum(losses) / len(losses):.3f} {pace:.0f} x, "
-                f"{run.seconds / 3600:.1f} h of sound{run.judged()}",
+                f"{run.seconds / 3600:.1f} h of sound",
                 flush=True,
             )
             saved, losses, before = time.time(), [], run.seconds
