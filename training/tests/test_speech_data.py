@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from speech.arrays import Floats
-from speech.data import clips, cmvn, held, lengths, long, real, shards
+from speech.data import clips, held, lengths, long, real, shards
 from speech.sounds.features import MELS, RATE
 from speech.texts import numbers
 from speech.voices import speakers
@@ -54,20 +54,6 @@ def test_ctc_needs_a_frame_for_each_unit_and_between_equal_ones() -> None:
     assert lengths.tight([]) == 0
     assert lengths.tight([1, 2, 3]) == 3
     assert lengths.tight([1, 1, 1, 2]) == 6
-    assert lengths.fits([1, 2, 3], 13)  # four frames, 3.6 with the tenth to spare
-    assert not lengths.fits([1, 2, 2], 13)
-
-
-def test_global_statistics_come_from_long_utterances_alone(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    mel = rng.normal(-3, 2, (300, MELS)).astype(np.float32)
-    writer = shards.Writer(tmp_path / "01-000")
-    writer.add(mel, text="")
-    writer.add(np.full((cmvn.LONG - 1, MELS), 99, np.float32), text="")
-    writer.close()
-    mean, deviation = cmvn.averages(tmp_path)
-    assert mean == pytest.approx(mel.mean(0) - cmvn.loudness(mel), abs=2e-3)
-    assert deviation == pytest.approx(mel.std(0, ddof=1), abs=2e-3)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

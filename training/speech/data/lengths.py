@@ -11,7 +11,6 @@ Frames = TypeVar("Frames", int, "Tensor")
 
 SUBSAMPLING = 4  # frames of features (10 ms) in one frame of the model (40 ms)
 SCHEDULE = [(0, 220), (250, 300), (600, 500), (1200, 800), (2400, 1200), (3500, 1600)]  # from step, frames at most
-LONGEST = SCHEDULE[-1][1] / 100  # seconds of the longest utterance that training uses
 
 
 def out_length(frames: Frames) -> Frames:
@@ -22,11 +21,6 @@ def out_length(frames: Frames) -> Frames:
 def tight(ids: Sequence[int]) -> int:
     """Return the frames that CTC needs for these units: one each, and one between equal neighbours."""
     return len(ids) + sum(a == b for a, b in itertools.pairwise(ids))
-
-
-def fits(ids: Sequence[int], frames: int) -> bool:
-    """Return whether `frames` frames of features (10 ms) have room for these units, with a tenth to spare."""
-    return tight(ids) <= 0.9 * out_length(frames)
 
 
 def longest(step: int) -> int:

@@ -19,7 +19,10 @@ NEMO, WHISPER = "nemo", "whisper"
 
 @cache
 def global_cmvn() -> dict[str, Any]:
-    """Return what `data.cmvn` measured, in the form of a model's config.json: frames, mean (80), deviation (80)."""
+    """Return mean (80) and deviation (80) of average speech, measured once, as a model's config.json has them.
+
+    A recording with fewer than `frames` frames is normalised as if average speech filled it up to so many.
+    """
     found: dict[str, Any] = json.loads((Path(__file__).parent / "cmvn.json").read_text())
     return found
 

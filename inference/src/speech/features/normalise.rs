@@ -3,8 +3,8 @@
 //!
 //! A single short word has too few frames to estimate its speaker's mean, and a vowel would lose its own
 //! spectrum. So for a model whose `config.json` has `global_cmvn`, a short recording is normalised as if more
-//! frames followed, which have the statistics of average speech of the same loudness, which training measures
-//! (`speech.data.cmvn`). Online CMVN uses global statistics in the same way.
+//! frames followed, which have the statistics of average speech of the same loudness, which training measured
+//! (`training/speech/sounds/cmvn.json`). Online CMVN uses global statistics in the same way.
 
 use serde::Deserialize;
 
