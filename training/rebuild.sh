@@ -39,7 +39,7 @@ letters-pa)
     ;;
 handwriting-pa)
     python3 -m handwriting.train --data "$data" --models-dir ../models
-    exec python3 -m handwriting.evaluate --data "$data"
+    exec python3 -m handwriting.evaluate
     ;;
 speech-pa) exec sh rebuild/speech-pa.sh "$data" "$work/.." ;;
 aligner-en)

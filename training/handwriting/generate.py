@@ -16,6 +16,7 @@ Written: TypeAlias = tuple[list[AnyPoints], list[tuple[float, float]]]
 OVER = 3  # drawn this many times larger, then averaged down
 BODY = 100  # pixels
 PEN = 4.0  # pixels
+SMOOTH = 6  # points of the line for each of the stroke's
 
 
 class Generator:
@@ -37,17 +38,10 @@ class Generator:
         self,
         texts: Sequence[str],
         rng: np.random.Generator,
-        style: Float64 | None = None,
-        variation: Float64 | None = None,
+        style: Float64,
     ) -> list[Written]:
-        """The glyphs of these texts as one writer, `style` (1, 16), draws them; `variation` (n, 24): each drawing.
-
-        Both are standard normal numbers, drawn at random where they are left out.
-        """
-        if style is None:
-            style = self.writer(rng)
-        if variation is None:
-            variation = self.drawings(len(texts), rng)
+        """Random drawings of these texts' glyphs by one writer, `style` (1, 16)."""
+        variation = rng.normal(size=(len(texts), self.variation))
         points, present, head = self.session.run(
             None,
             {
@@ -65,10 +59,6 @@ class Generator:
         """A random writer, (1, 16)."""
         return rng.normal(size=(1, self.style))
 
-    def drawings(self, n: int, rng: np.random.Generator) -> Float64:
-        """The numbers of `n` random drawings, (n, 24)."""
-        return rng.normal(size=(n, self.variation))
-
 
 def with_headline(strokes: Sequence[AnyPoints], spans: Sequence[tuple[float, float]]) -> list[AnyPoints]:
     """The strokes, and the spans as further strokes at y = 0, where a layout would draw them."""
@@ -85,11 +75,6 @@ def with_nukta(strokes: Sequence[AnyPoints], nukta: Sequence[AnyPoints]) -> list
     return [*strokes, *[s + np.array([middle, down]) for s in nukta]]
 
 
-def smooth(points: AnyPoints, per_span: int = 6) -> Float64:
-    """The stroke as a spline, `per_span` points for each of its own."""
-    return glyphs.spline(points, per_span)
-
-
 def picture(strokes: Sequence[AnyPoints], body: float = BODY, pen: float = PEN, margin: int = 14) -> Mask:
     """The ink of the strokes, cropped with a margin; body height, pen's width and margin in pixels."""
     everything = np.concatenate(strokes)
@@ -98,14 +83,14 @@ def picture(strokes: Sequence[AnyPoints], body: float = BODY, pen: float = PEN, 
     image = Image.new("L", (width * OVER, height * OVER), 0)
     canvas = ImageDraw.Draw(image)
     for stroke in strokes:
-        line = ((smooth(stroke) - low) * body + margin + pen / 2) * OVER
+        line = ((glyphs.spline(stroke, SMOOTH) - low) * body + margin + pen / 2) * OVER
         draw_line(canvas, line, pen * OVER)
     return np.asarray(image.reduce(OVER))
 
 
-def draw_line(canvas: ImageDraw.ImageDraw, line: AnyPoints, pen: float, fill: int = 255) -> None:
-    """Draws a line (n, 2) with round ends; line and pen's width in pixels, `fill`: its grey."""
-    canvas.line([tuple(p) for p in line.tolist()], fill=fill, width=max(1, round(pen)), joint="curve")
+def draw_line(canvas: ImageDraw.ImageDraw, line: AnyPoints, pen: float) -> None:
+    """Draws a line (n, 2) with round ends; line and pen's width in pixels."""
+    canvas.line([tuple(p) for p in line.tolist()], fill=255, width=max(1, round(pen)), joint="curve")
     for x, y in line[[0, -1]]:
         r = pen / 2 - 0.3
-        canvas.ellipse([x - r, y - r, x + r, y + r], fill=fill)
+        canvas.ellipse([x - r, y - r, x + r, y + r], fill=255)
