@@ -79,26 +79,6 @@ def test_a_third_of_the_pairs_has_placeholders_in_any_order() -> None:
 # The lexicon.
 
 
-def test_names_sound_alike_in_both_scripts() -> None:
-    for en, pa in (("Amritsar", "ਅੰਮ੍ਰਿਤਸਰ"), ("Ludhiana", "ਲੁਧਿਆਣਾ"), ("Chandigarh", "ਚੰਡੀਗੜ੍ਹ"), ("Shimla", "ਸ਼ਿਮਲਾ")):
-        assert names.alike(en, pa) >= names.LIKE, (en, names.consonants(en), names.consonants(pa))
-    assert names.alike("Delhi", "ਅੰਮ੍ਰਿਤਸਰ") < names.LIKE
-
-
-def test_names_are_learnt_from_pairs() -> None:
-    pairs = [
-        (f"In {where} we met {who} again.", f"{place} ਵਿੱਚ {name} ਮਿਲੇ।", "indicvoices:wikipedia")
-        for where, place in (("Kochi", "ਕੋਚੀ"), ("Jabalpur", "ਜਬਲਪੁਰ"))
-        for who, name in (("Babur", "ਬਾਬਰ"), ("Akbar", "ਅਕਬਰ"), ("Again", "ਅੱਜ"))
-    ]
-    found = names.shown(pairs, ["again"])
-    assert ("Jabalpur", "ਜਬਲਪੁਰ", "both") in found
-    assert ("Babur", "ਬਾਬਰ", "both") in found
-    assert not [row for row in found if row[0] == "Again"]
-    latin = [("Open Firefox", "Firefox ਖੋਲ੍ਹੋ", "x"), ("Use Firefox", "Firefox ਵਰਤੋ", "x"), ("Open it", "Open ਕਰੋ", "x")]
-    assert names.kept(latin) == [("Firefox", "Firefox", "en")]
-
-
 def test_the_lexicon_is_well_formed() -> None:
     rows = names.rows()
     written = names.written()
