@@ -1,7 +1,8 @@
 """Networks of PyTorch in; ONNX files out."""
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,22 @@ def exported(
     model = onnx.load_from_string(file.getvalue())
     onnx.checker.check_model(model)
     return model
+
+
+@torch.no_grad()
+def difference(net: nn.Module, path: Path, examples: Iterable[Mapping[str, Tensor]]) -> float:
+    """Return the largest difference of the first output between a network and its file in ONNX Runtime.
+
+    `examples`: the inputs by name, in the order in which the network takes them.
+    """
+    import onnxruntime  # only this comparison needs it
+
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    apart = 0.0
+    for example in examples:
+        found = session.run(None, {name: value.numpy() for name, value in example.items()})[0]
+        apart = max(apart, float(np.abs(net(*example.values()).numpy() - found).max()))
+    return apart
 
 
 def halved(model: onnx.ModelProto) -> onnx.ModelProto:

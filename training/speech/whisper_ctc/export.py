@@ -13,12 +13,10 @@ shipped, has int8 matrices, and its matrix products are those of 8-bit integers.
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import onnx
-import onnxruntime
 import torch
 import tyro
-from exporting import exported, quantised
+from exporting import difference, exported, quantised
 from torch import Tensor, nn
 
 from ..network.export import HALF, WHOLE, laid_out
@@ -75,23 +73,6 @@ def graph(net: Recogniser) -> onnx.ModelProto:
     return model
 
 
-def run(session: onnxruntime.InferenceSession, values: Tensor) -> Tensor:
-    """Return log-probabilities (T', units + 1) of features (80, T)."""
-    return torch.from_numpy(session.run(None, {"features": values[None].numpy()})[0][0])
-
-
-@torch.no_grad()
-def compare(net: nn.Module, path: Path) -> float:
-    """Return the largest difference from torch over utterances of several lengths."""
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    rng, difference = np.random.default_rng(0), 0.0
-    for frames in LENGTHS:
-        values = torch.from_numpy(rng.normal(0, 0.5, (MELS, frames)).astype(np.float32))
-        ours = net(values[None], torch.tensor([frames]))[0]
-        difference = max(difference, float((ours - run(session, values)).abs().max()))
-    return difference
-
-
 CONFIG = {"model_type": "whisper-ctc", "features_size": MELS, "subsampling_factor": 2, "padding_s": PADDING_S}
 
 
@@ -102,8 +83,11 @@ def main(checkpoint: Path, out: Path) -> None:
     model = graph(net)
     laid_out(out, model, units.vocabulary("pa"), CONFIG)
     onnx.save(quantised(model), str(out / INT8))
+    random = torch.Generator().manual_seed(0)
+    examples = [{"features": torch.randn(1, MELS, frames, generator=random) / 2} for frames in LENGTHS]
     for name in (WHOLE, HALF, INT8):
-        print(f"{name}: {(out / name).stat().st_size} bytes, from torch {compare(net, out / name):.1e}")
+        apart = difference(Alone(net), out / name, examples)
+        print(f"{name}: {(out / name).stat().st_size} bytes, from torch {apart:.1e}")
 
 
 if __name__ == "__main__":
