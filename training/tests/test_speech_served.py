@@ -53,17 +53,16 @@ def test_the_workers_time_is_decoding_and_inference() -> None:
 def test_wrong_words_are_counted_with_their_share_and_speed() -> None:
     figures = served.Figures("words")
     answer = client.Answer("a x c", [], 0.1)
-    figures.add("one", ["a", "b", "c"], ["a", "x", "c"], answer, 2.0)
-    figures.add("two", ["d"], [], client.Answer("", [], 0.1), 2.0)
+    figures.add(["a", "b", "c"], ["a", "x", "c"], answer, 2.0)
+    figures.add(["d"], [], client.Answer("", [], 0.1), 2.0)
     summary = figures.summary()
     assert (summary["words"], summary["wrong"], summary["share_wrong"], summary["empty"]) == (4, 2, 0.5, 1)
     assert summary["real_time_factor"] == 0.05
-    assert [answer["recording"] for answer in figures.answers] == ["one", "two"]
 
 
 def test_every_word_of_a_sound_without_speech_is_wrong() -> None:
     figures = served.Figures("words")
-    figures.add("noise", [], ["you"], client.Answer("You", [], 0.1), 1.0)
+    figures.add([], ["you"], client.Answer("You", [], 0.1), 1.0)
     assert figures.summary() == {
         "recordings": 1,
         "empty": 0,

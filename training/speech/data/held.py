@@ -16,7 +16,7 @@ conditions   `clean`, which must be there, as it sounds over a telephone (300 to
              the set 10 dB below the speech (`babble`), through an mp3 of 16 kb/s (`mp3-16`)
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,7 +26,7 @@ import tyro
 from ..arrays import Floats
 from ..sounds import acoustics, features
 from ..sounds.features import NEMO, RATE, WHISPER
-from ..texts import numbers, reading, sentences, units
+from ..texts import numbers, reading, sentences
 from ..voices import kokoro
 from ..voices.speakers import Speakers
 from . import clips, corpus, real
@@ -55,30 +55,17 @@ def write(folder: Path, rows: Rows, front_end: str = WHISPER, name: str = WHOLE)
 
 def people(data: Path, _: str, out: Path) -> None:
     """Write F04, M01 and spontaneous. Raises ValueError where an approximate text is not plain Panjabi."""
+
+    def voiced(recordings: Sequence[real.Recording]) -> Rows:
+        return (({"text": text, "voice": who, "name": name}, real.voiced(x)) for who, name, x, text in recordings)
+
     recordings = list(real.panjabi(data))
-    for speaker in sorted({row[0] for row in recordings}):
+    for speaker in sorted({who for who, *_ in recordings}):
         own = [row for row in recordings if row[0] == speaker]
         for name, half in (("even", own[::2]), ("odd", own[1::2])):
-            write(
-                out / speaker,
-                (
-                    ({"text": text, "voice": speaker, "name": clip}, real.voiced(samples))
-                    for _, clip, samples, text in half
-                ),
-                name=name,
-            )
-    folder = data / "speech/pa-spontaneous"
-    lines = (folder / "approximate.tsv").read_text("utf-8").splitlines()[1:]
-    known = dict(line.split("\t") for line in lines)
-
-    def unknown() -> Iterator[tuple[dict[str, Any], Floats]]:
-        for path in sorted(folder.glob("*.flac")):
-            text = units.plain(known[path.stem], "pa") if path.stem in known else ""
-            if text is None:
-                raise ValueError(f"the text of {path.stem} is not plain Panjabi: {known[path.stem]}")
-            yield {"text": text, "voice": "unknown", "name": path.stem}, real.read(path)
-
-    write(out / "spontaneous", unknown())
+            write(out / speaker, voiced(half), name=name)
+    unknown = (({"text": text, "voice": "unknown", "name": name}, x) for name, x, text in real.spontaneous(data))
+    write(out / "spontaneous", unknown)
 
 
 def clean(rows: Rows, rng: np.random.Generator) -> Iterator[tuple[dict[str, Any], Floats]]:

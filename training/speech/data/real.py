@@ -23,6 +23,7 @@ from .shards import Writer
 
 NAMES = {"PN00F04": "F04", "PN00M01": "M01"}
 Recording = tuple[str, str, Floats, str]  # speaker, clip, samples, plain text
+Clip = tuple[str, Floats, str]  # name, samples, text
 
 
 def read(file: Path | BinaryIO) -> Floats:
@@ -33,20 +34,47 @@ def read(file: Path | BinaryIO) -> Floats:
     return acoustics.resampled(samples.mean(1) if samples.ndim > 1 else samples, rate)
 
 
-def panjabi(data: str | Path) -> Iterator[Recording]:
+def _table(path: Path) -> Iterator[list[str]]:
+    """Yield the cells of each line of a table below its head."""
+    return (line.split("\t") for line in path.read_text("utf-8").splitlines()[1:])
+
+
+def _plain(text: str, name: str) -> str:
+    plain = units.plain(text, "pa")
+    if plain is None:
+        raise ValueError(f"the transcript of {name} is not plain Panjabi: {text}")
+    return plain
+
+
+def panjabi(data: Path) -> Iterator[Recording]:
     """Yield the digit strings. Raises ValueError where a transcript is not plain Panjabi."""
-    folder = Path(data) / "speech/pa-digits"
-    for line in (folder / "transcripts.tsv").read_text().splitlines()[1:]:
-        name, speaker, _, _, written = line.split("\t")
-        text = units.plain(written, "pa")
-        if text is None:
-            raise ValueError(f"the transcript of {name} is not plain Panjabi: {written}")
-        yield NAMES.get(speaker, speaker), name, read(next(folder.rglob(f"{name}.flac"))), text
+    folder = data / "speech/pa-digits"
+    for name, speaker, _, _, written in _table(folder / "transcripts.tsv"):
+        samples = read(next(folder.rglob(f"{name}.flac")))
+        yield NAMES.get(speaker, speaker), name, samples, _plain(written, name)
 
 
-def english(data: str | Path) -> Iterator[Recording]:
+def spontaneous(data: Path) -> Iterator[Clip]:
+    """Yield the spontaneous Panjabi clips, with an approximate text or with "".
+
+    Raises ValueError where a text is not plain Panjabi.
+    """
+    folder = data / "speech/pa-spontaneous"
+    known = dict(_table(folder / "approximate.tsv"))
+    for path in sorted(folder.glob("*.flac")):
+        yield path.stem, read(path), _plain(known[path.stem], path.stem) if path.stem in known else ""
+
+
+def accented(data: Path) -> Iterator[tuple[str, str, str, Floats, str]]:
+    """Yield (speaker, kind, clip, samples, text) of numbers, names and addresses in accented English."""
+    folder = data / "speech/en-accented"
+    for name, speaker, kind, text, *_ in _table(folder / "transcripts.tsv"):
+        yield speaker, kind, name, read(next(folder.rglob(f"{name}.flac"))), text
+
+
+def english(data: Path) -> Iterator[Recording]:
     """Yield the single digits; their recordings are at 8 kHz."""
-    with tarfile.open(Path(data) / "speech/en-fsdd/fsdd-flac-8k.tar") as pack:
+    with tarfile.open(data / "speech/en-fsdd/fsdd-flac-8k.tar") as pack:
         for member in sorted(pack.getmembers(), key=lambda m: m.name):
             name = Path(member.name).stem
             parts = name.split("_")
@@ -67,11 +95,10 @@ def voiced(samples: Floats, margin: float = 0.2) -> Floats:
     return samples[max(0, start) : stop]
 
 
-def reading(data: str | Path, name: str) -> Iterator[tuple[str, Floats, str]]:
-    """Yield (clip, samples, text as written) of an English reading set; it is never trained on."""
-    folder = Path(data) / "speech" / name
-    for line in (folder / "transcripts.tsv").read_text().splitlines()[1:]:
-        clip, text = line.split("\t")[:2]
+def reading(data: Path, name: str) -> Iterator[Clip]:
+    """Yield an English reading set, with the text as it is written; it is never trained on."""
+    folder = data / "speech" / name
+    for clip, text, *_ in _table(folder / "transcripts.tsv"):
         yield clip, read(folder / "flac" / f"{clip}.flac"), text
 
 

@@ -59,17 +59,15 @@ def people(data: Path) -> Iterator[Spoken]:
     """Yield what people say. The one reader of en-read-matthes and the spontaneous clips are for the test."""
     for who, name, samples, text in real.panjabi(data):
         yield half(who, [*real.NAMES.values()]), f"pa-digits~{name}", samples, text
-    for path in sorted((data / "speech/pa-spontaneous").glob("*.flac")):
-        yield "test", f"pa-spontaneous~{path.stem}", real.read(path), ""
+    for name, samples, _ in real.spontaneous(data):
+        yield "test", f"pa-spontaneous~{name}", samples, ""
     for name, samples, text in real.reading(data, "en-read-matthes"):
         yield "test", f"en-read~{name}", samples, text
     for k, (name, samples, text) in enumerate(real.reading(data, "en-misc-tests")):
         yield PARTS[k % 2], f"en-misc~{name}", samples, text
-    folder = data / "speech/en-accented"
-    rows = [line.split("\t")[:4] for line in (folder / "transcripts.tsv").read_text().splitlines()[1:]]
-    speakers = [*{speaker for _, speaker, _, _ in rows}]
-    for name, speaker, kind, text in rows:
-        yield half(speaker, speakers), f"en-{kind}~{name}", real.read(next(folder.rglob(f"{name}.flac"))), text
+    accented = [*real.accented(data)]
+    for who, kind, name, samples, text in accented:
+        yield half(who, [*{speaker for speaker, *_ in accented}]), f"en-{kind}~{name}", samples, text
     digits = [row for k, row in enumerate(real.english(data)) if k % 10 == 0]
     for who, name, samples, text in digits:
         yield half(who, [*{speaker for speaker, *_ in digits}]), f"en-fsdd~{name}", samples, text

@@ -3,18 +3,17 @@
     python -m speech.measure.served --language en --data DIR --url http://127.0.0.1:8080 --key KEY
 
 The sets: real recordings (of `DIR/speech`), recordings in another language, sounds without speech; with `--held`, each
-folder that `speech.data.held` wrote: words and sentences of synthetic voices, and when
-sentences begin where that is known. `--only` measures some sets, or none. `--show` prints each answer that is not
-right. Recordings are sent one after another. The real-time factor is the worker's own time
-(`Server-Timing`) over the recordings' length, so start the service with `AKHAR_INFERENCE_THREADS=1`. `--program
-../target/release/akhar`, instead of `--url` and `--key`, starts a service for the measurement.
+folder that `speech.data.held` wrote: words and sentences of synthetic voices, and when sentences begin where that is
+known. `--only` measures some sets, or none. Recordings are sent one after another. The real-time factor is the
+worker's own time (`Server-Timing`) over the recordings' length, so start the service with `AKHAR_INFERENCE_THREADS=1`.
+`--program ../target/release/akhar`, instead of `--url` and `--key`, starts a service for the measurement.
 """
 
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -52,19 +51,15 @@ class Figures:
     n_doubted: int | None = None  # answers with the warning that the text is probably wrong
     seconds: float = 0.0
     work_s: float = 0.0
-    answers: list[dict[str, str]] = field(default_factory=list)
 
-    def add(self, name: str, truth: Any, said: Any, answer: Answer, seconds: float) -> None:
+    def add(self, truth: Any, said: Any, answer: Answer, seconds: float) -> None:
         """Count one recording: the reference and the answer, as sequences of the same unit."""
         self.n_recordings += 1
         self.n_units += len(truth)
-        wrong = metrics.distance(truth, said)
-        self.n_wrong += wrong
+        self.n_wrong += metrics.distance(truth, said)
         self.n_empty += not answer.text
         self.seconds += seconds
         self.work_s += answer.work_s
-        if wrong:
-            self.answers.append({"recording": name, "answer": answer.text, "wrong": str(wrong)})
 
     def summary(self) -> dict[str, Any]:
         """Return the counts with the share that is wrong, its 95 % Wilson interval and the real-time factor."""
@@ -84,31 +79,24 @@ Row = tuple[str, AnyFloats, str]  # name, samples at 16 kHz, what is said
 
 def spoken_numbers(data: Path) -> Iterator[Row]:
     """Yield the ten-digit numbers of en-accented, without the recording in which another number is said."""
-    folder = data / "speech/en-accented"
-    for line in (folder / "transcripts.tsv").read_text().splitlines()[1:]:
-        name, _, kind, text = line.split("\t")[:4]
+    for _, kind, name, samples, text in real.accented(data):
         if kind == "numbers" and len(text) == 10 and name != WRONG_CLIP:
-            yield name, real.read(next(folder.rglob(f"{name}.flac"))), text
+            yield name, samples, text
 
 
 def single_digits(data: Path) -> Iterator[Row]:
     """Yield every tenth single digit of en-fsdd."""
-    for k, (_, name, samples, text) in enumerate(real.english(data)):
-        if k % 10 == 0:
-            yield name, samples, text
+    return (row[1:] for k, row in enumerate(real.english(data)) if k % 10 == 0)
 
 
 def panjabi_digits(data: Path, speaker: str = "") -> Iterator[Row]:
     """Yield the digit strings of pa-digits, or those of one speaker."""
-    return ((name, samples, text) for who, name, samples, text in real.panjabi(data) if speaker in ("", who))
+    return (row[1:] for row in real.panjabi(data) if speaker in ("", row[0]))
 
 
 def spontaneous(data: Path) -> Iterator[Row]:
     """Yield the spontaneous Panjabi clips that have an approximate transcript."""
-    folder = data / "speech/pa-spontaneous"
-    for line in (folder / "approximate.tsv").read_text().splitlines()[1:]:
-        name, text = line.split("\t")[:2]
-        yield name, real.read(folder / f"{name}.flac"), text
+    return (row for row in real.spontaneous(data) if row[2])
 
 
 def sounds(rng: np.random.Generator) -> Iterator[tuple[str, AnyFloats]]:
@@ -173,9 +161,9 @@ def measure(client: Client, language: str, data: Path, name: str) -> Figures:
     """Send a set's recordings and compare the answers; the recordings of DOUBTED are sent again for their warnings."""
     unit, load, read = SETS[language][name]
     figures = Figures(unit, n_doubted=0 if name in DOUBTED[language] else None)
-    for clip, samples, text in load(data):
+    for _, samples, text in load(data):
         answer = client.transcribe(samples, language)
-        figures.add(clip, read(text), read(answer.text), answer, len(samples) / RATE)
+        figures.add(read(text), read(answer.text), answer, len(samples) / RATE)
         if figures.n_doubted is not None:
             figures.n_doubted += client.doubts(samples, language)
     return figures
@@ -198,14 +186,14 @@ def held(client: Client, language: str, folder: Path) -> dict[str, Figures]:
     found = {unit: Figures(unit) for unit in readers}
     spoken = kinds(folder) if language == "pa" else []
     several = len(set(spoken)) > 1
-    for k, (clip, samples, text, _) in enumerate(clips.read(folder / "wav")):
+    for k, (_, samples, text, _) in enumerate(clips.read(folder / "wav")):
         answer = client.transcribe(samples, language)
         for unit, read in readers.items():
             counted = [found[unit]]
             if several and unit == "characters":
                 counted.append(found.setdefault(f"{unit}-{spoken[k]}", Figures(unit)))
             for figures in counted:
-                figures.add(clip, read(text), read(answer.text), answer, len(samples) / RATE)
+                figures.add(read(text), read(answer.text), answer, len(samples) / RATE)
     return found
 
 
@@ -235,12 +223,6 @@ def segment_starts(client: Client, language: str, folder: Path) -> dict[str, flo
     return {"segments": len(apart), "median_ms": round(float(middle), 1), "p95_ms": round(float(late), 1)}
 
 
-def written(found: dict[str, Any]) -> str:
-    """Return JSON with a line for each set."""
-    lines = ",\n".join(f' "{name}": {json.dumps(value, ensure_ascii=False)}' for name, value in found.items())
-    return f"{{\n{lines}\n}}\n"
-
-
 @dataclass
 class Options:
     """What the command line says."""
@@ -255,7 +237,6 @@ class Options:
     """A folder with some of HELD."""
     only: tuple[str, ...] | None = None
     """Names of sets."""
-    show: bool = False
     json: Path | None = None
 
 
@@ -265,8 +246,6 @@ def measured(options: Options, client: Client) -> Iterator[tuple[str, Any]]:
     for name in SETS[language] if options.only is None else options.only:
         figures = measure(client, language, options.data, name)
         yield name, figures.summary()
-        for wrong in figures.answers if options.show else []:
-            print("  ", json.dumps(wrong, ensure_ascii=False), flush=True)
     every = [options.held / name for name in HELD] if options.held else []
     folders = [folder for folder in every if (folder / "wav").exists()]
     for folder in folders:
@@ -289,7 +268,7 @@ def main(options: Options) -> None:
             print(json.dumps({name: figures}, ensure_ascii=False), flush=True)
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(written(found))
+        options.json.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":
