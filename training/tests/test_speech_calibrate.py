@@ -50,5 +50,5 @@ def test_one_unlikely_segment_is_a_warning() -> None:
 def test_the_report_counts_texts_by_set() -> None:
     empty = WRONG._replace(text="", segments=[])
     english, panjabi = calibrate.report(WEIGHTS, [WRONG, empty, RIGHT], 0.5)
-    assert english == "en-read | 1 clips, 0 empty | 0 of 1 warned | right 1.00, expected 0.96"
-    assert panjabi == "pa-digits | 2 clips, 1 empty | 1 of 1 warned | right 0.00, expected 0.02"
+    assert english == "en-read | 1 clips, 0 empty, 0 warned | 1 texts, right 1.00, expected 0.96, low 0 %"
+    assert panjabi == "pa-digits | 2 clips, 1 empty, 1 warned | 1 texts, right 0.00, expected 0.02, low 100 %"

@@ -36,7 +36,7 @@ def test_a_weight_that_would_be_negative_is_0() -> None:
 
 
 def test_the_table_is_what_a_manifest_takes() -> None:
-    found = tomllib.loads(table(np.array([0.131, 7.554, 2.567]), 0.5, 0.2))["confidence"]
+    found = tomllib.loads(table(np.array([0.131, 7.554, 2.567]), low=0.5, lm_weight=0.2))["confidence"]
     assert found == {"intercept": 0.13, "acoustic": 7.55, "language": 2.57, "low": 0.5, "lm_weight": 0.2}
 
 

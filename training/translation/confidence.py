@@ -66,7 +66,7 @@ def main(pairs: Path, models_dir: Path) -> None:
     """Fits and measures."""
     parts = prepared.read(pairs)
     weights, least = fitted(evidence(parts["dev"], models_dir)), manifest.CONFIDENCE["low"]
-    print(table(weights, least))
+    print(table(weights, low=least))
     test = evidence(parts["test"], models_dir)
     expected, right = probabilities(weights, test), np.array([one.right for one in test])
     low = expected < least

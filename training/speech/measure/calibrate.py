@@ -26,7 +26,7 @@ from ..data.clips import Clip, write
 from ..sounds import acoustics
 from ..texts import english, metrics, reading
 from ..voices import espeak
-from ..whisper_ctc.evidence import Evidence, fitted, probabilities, table
+from ..whisper_ctc.evidence import Evidence, agreement, fitted, probabilities, table
 
 PARTS = ("fit", "test")
 N_SENTENCES = 60  # that espeak-ng reads, of each language and part
@@ -124,16 +124,11 @@ def report(weights: Doubles, found: list[Answer], low: float) -> Iterator[str]:
     """Yield a line about each set: how many clips have no text, how many texts get a warning, what is right."""
     for kind in sorted({answer.kind for answer in found}):
         of_kind = [answer for answer in found if answer.kind == kind]
-        written = [answer for answer in of_kind if answer.text]
-        n_warned = sum(warned(weights, answer, low) for answer in written)
-        known = [one for one in map(weighed, written) if one]
-        line = (
-            f"{kind} | {len(of_kind)} clips, {len(of_kind) - len(written)} empty | {n_warned} of {len(written)} warned"
-        )
-        if known:
-            right = np.average([one.right for one in known], weights=[one.n for one in known])
-            line += f" | right {right:.2f}, expected {probabilities(weights, known).mean():.2f}"
-        yield line
+        n_warned = sum(warned(weights, answer, low) for answer in of_kind)
+        known = [one for one in map(weighed, of_kind) if one]
+        n_empty = sum(not answer.text for answer in of_kind)
+        line = f"{kind} | {len(of_kind)} clips, {n_empty} empty, {n_warned} warned"
+        yield f"{line} | {agreement(weights, known, low)}" if known else line
 
 
 def fit(evidence: Path, low: float = 0.5) -> None:
@@ -142,7 +137,7 @@ def fit(evidence: Path, low: float = 0.5) -> None:
     weights = fitted([one for one in map(weighed, found["fit"]) if one])
     for part in PARTS:
         print(part, *report(weights, found[part], low), sep="\n")
-    print(table(weights, low))
+    print(table(weights, low=low))
 
 
 if __name__ == "__main__":

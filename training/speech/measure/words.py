@@ -25,7 +25,7 @@ import tyro
 from ..arrays import Doubles
 from ..texts import english
 from ..texts.metrics import aligned
-from ..whisper_ctc.evidence import Evidence, fitted, probabilities
+from ..whisper_ctc.evidence import Evidence, fitted, probabilities, table
 
 BINS = 10
 
@@ -98,10 +98,7 @@ def main(evidence: list[Path], evaluation: Annotated[Path | None, tyro.conf.arg(
     for name, own in groups.items():
         means = f"right {right[own].mean():.3f}, expected {confidence[own].mean():.3f}"
         print(f"{name} | {own.sum()} words | {means} | ECE {calibration_error(confidence[own], right[own]):.3f}")
-    print("[confidence.word]")
-    weights = fitted([word.evidence for word in found])
-    for name, weight in zip(("intercept", "acoustic", "language"), weights, strict=True):
-        print(f"{name} = {weight:.2f}")
+    print(table(fitted([word.evidence for word in found]), "confidence.word"))
 
 
 if __name__ == "__main__":

@@ -13,15 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import torch
 import tyro
 
-from ..arrays import Doubles, Floats
+from ..arrays import Floats
 from ..data import real
 from ..sounds import features
 from . import batches
-from .evidence import TUNED, WIDTH, Evidence, evidence, fitted, probabilities, table
+from .evidence import TUNED, WIDTH, Evidence, agreement, evidence, fitted, table
 from .model import Recogniser, loaded
 from .train import log_probs
 
@@ -40,13 +39,6 @@ def english(net: Recogniser, data: Path) -> Iterator[Floats]:
         values = torch.from_numpy(features.normalised(mel, features.WHISPER).T.copy())[None]
         with torch.no_grad():
             yield net(values, torch.tensor([values.shape[2]]))[0].numpy()
-
-
-def report(name: str, weights: Doubles, found: list[Evidence], low: float) -> None:
-    """Print how the probability and what is right agree in a set."""
-    p = probabilities(weights, found)
-    right = np.average([one.right for one in found], weights=[one.n for one in found])
-    print(f"{name} | {len(found)} | right {right:.2f} | expected {p.mean():.2f} | low {100 * (p < low).mean():.0f} %")
 
 
 def main(
@@ -77,8 +69,8 @@ def main(
     counted = [one._replace(n=max(1, round(one.n * share))) for one in of_english]
     weights = fitted(panjabi + counted)
     for name, some in [*found.items(), ("english", of_english)]:
-        report(name, weights, some, LOW)
-    print(table(weights, LOW, LM_WEIGHT))
+        print(f"{name} | {agreement(weights, some, LOW)}")
+    print(table(weights, low=LOW, lm_weight=LM_WEIGHT))
 
 
 if __name__ == "__main__":

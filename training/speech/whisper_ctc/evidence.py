@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
 
 from ..arrays import Doubles, Floats
 from ..search import ctc
@@ -14,7 +16,6 @@ from ..texts import metrics, units
 
 TUNED = (0.5, 1.0)  # of the beam search: the language model's weight and the bonus for each unit
 WIDTH = 16  # of the beam search
-STEPS = 50
 
 
 class Evidence(NamedTuple):
@@ -39,31 +40,29 @@ def evidence(scores: Floats, lm: str | Path, tuned: tuple[float, float], width: 
 
 
 def fitted(found: list[Evidence]) -> Doubles:
-    """Return intercept, acoustic weight and language weight, (3,), by Newton's method; negative weights become 0."""
+    """Return intercept, acoustic weight and language weight, (3,), by logistic regression; no weight is negative."""
     x = np.array([[1.0, one.acoustic, one.language] for one in found])
     y, n = np.array([one.right for one in found]), np.array([one.n for one in found], float)
-    used = [0, 1, 2]
-    while True:
-        weights = np.zeros(3)
-        for _ in range(STEPS):
-            p = 1 / (1 + np.exp(-x @ weights))
-            step = x[:, used].T @ ((y - p) * n)
-            curve = (x[:, used] * (n * p * (1 - p))[:, None]).T @ x[:, used]
-            weights[used] += np.linalg.solve(curve + 1e-6 * np.eye(len(used)), step)
-        negative = [k for k in used[1:] if weights[k] < 0]
-        if not negative:
-            return weights
-        used = [k for k in used if k not in negative]
+
+    def loss(weights: Doubles) -> tuple[float, Doubles]:
+        scores = x @ weights
+        return (n * (np.logaddexp(0, scores) - y * scores)).sum(), x.T @ (n * (expit(scores) - y))
+
+    return minimize(loss, np.zeros(3), jac=True, bounds=[(None, None), (0, None), (0, None)], tol=1e-12).x
 
 
 def probabilities(weights: Doubles, found: list[Evidence]) -> Doubles:
     """Return the expected share of right letters of each text, (n,)."""
-    return np.array([1 / (1 + np.exp(-(weights @ [1.0, one.acoustic, one.language]))) for one in found])
+    return expit(np.array([[1.0, one.acoustic, one.language] for one in found]) @ weights)
 
 
-def table(weights: Doubles, low: float, lm_weight: float | None = None) -> str:
-    """Return the manifest's table."""
-    names = ("intercept", "acoustic", "language")
-    lines = [f"{name} = {value:.2f}" for name, value in zip(names, weights, strict=True)]
-    weight = [] if lm_weight is None else [f"lm_weight = {lm_weight}"]
-    return "\n".join(["[confidence]", *lines, f"low = {low}", *weight])
+def agreement(weights: Doubles, found: list[Evidence], low: float) -> str:
+    """Return how the probability and what is right agree, and how many texts are below `low`, for people to read."""
+    p, right = probabilities(weights, found), np.average([one.right for one in found], weights=[one.n for one in found])
+    return f"{len(found)} texts, right {right:.2f}, expected {p.mean():.2f}, low {100 * (p < low).mean():.0f} %"
+
+
+def table(weights: Doubles, name: str = "confidence", **more: float) -> str:
+    """Return a table of the manifest, with `more` values behind the weights."""
+    named = dict(zip(("intercept", "acoustic", "language"), (f"{weight:.2f}" for weight in weights), strict=True))
+    return "\n".join([f"[{name}]", *(f"{key} = {value}" for key, value in (named | more).items())])
