@@ -9,11 +9,9 @@ trainings; the test part is for the card alone.
 
 import json
 import random
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import tyro
@@ -113,17 +111,6 @@ def of_recognised(tagger: Tagger, path: Path) -> Figures:
     return {"wer": written["wer"], "sets": found}
 
 
-def minute_ms(tagger: Tagger, units: Sequence[Unit]) -> float:
-    """Milliseconds for 150 words, about a minute of speech: the median of 50 times, with one thread."""
-    words = [word for unit in units for word in unit.words][:150]
-    times = []
-    for _ in range(50):
-        began = time.perf_counter()
-        tagger.labels(words, pauses.none(len(words)))
-        times.append(time.perf_counter() - began)
-    return float(np.median(times)) * 1000
-
-
 def shown(found: Figures) -> None:
     """Prints F1 and the number of marks, by set and condition."""
     for name, conditions in found.items():
@@ -132,33 +119,21 @@ def shown(found: Figures) -> None:
             print(f"{name:18} {condition:18}", "  ".join(cells))
 
 
-@dataclass
-class Options:
-    """What the command line says."""
-
-    data: Path
-    pairs: Path
-    models_dir: Path = MODELS
-    onnx: Path | None = None
-    """The file to measure instead of the one in `models_dir`."""
-    part: Literal["dev", "test"] = "test"
-    recognised: Path | None = None
-    """What `punctuation.recognised` wrote; it is measured too."""
-
-
-def main(options: Options) -> None:
-    """Measures and prints."""
-    content = (options.onnx or options.models_dir / f"weights/{MODEL}.onnx").read_bytes()
-    tagger = Tagger(content)
-    documents = data.held(options.data, prepared.read(options.pairs), options.part)
-    found = measured(tagger, documents)
-    shown(found)
-    if options.recognised:
-        recognised = of_recognised(tagger, options.recognised)
-        print(f"recognised, {recognised['wer']:.1%} of the words wrong")
-        shown(recognised["sets"])
-    print(f"{minute_ms(tagger, documents['prompts']):.1f} ms for a minute of speech, {len(content)} bytes")
+def main(
+    data_dir: Annotated[Path, tyro.conf.arg(name="data")],
+    pairs: Path,
+    models_dir: Path = MODELS,
+    part: Literal["dev", "test"] = "test",
+    recognised: Path | None = None,
+) -> None:
+    """Measures and prints; `recognised`: what `punctuation.recognised` wrote, which is measured too."""
+    tagger = Tagger((models_dir / f"weights/{MODEL}.onnx").read_bytes())
+    shown(measured(tagger, data.held(data_dir, prepared.read(pairs), part)))
+    if recognised:
+        found = of_recognised(tagger, recognised)
+        print(f"recognised, {found['wer']:.1%} of the words wrong")
+        shown(found["sets"])
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Options, description=__doc__))
+    tyro.cli(main, description=__doc__)

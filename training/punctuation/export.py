@@ -1,7 +1,6 @@
 """A checkpoint in; the ONNX file with int8 weights, and transcripts with the scores that it gives out.
 
     python -m punctuation.export --checkpoint WORK/punctuation.pt --models-dir ../models
-    python -m punctuation.export --checkpoint WORK/punctuation.pt --onnx FILE --golden FILE
 
 The table has int8 values with a scale for each column. The matrices are quantised as `exporting.quantised` says.
 """
@@ -78,17 +77,11 @@ def examples(content: bytes) -> list[dict[str, Sequence[object]]]:
     return out
 
 
-def main(checkpoint: Path, models_dir: Path = MODELS, onnx: Path | None = None, golden: Path | None = None) -> None:
-    """Exports a checkpoint: the file `onnx` alone, or else the model with its manifest.
-
-    `golden` is a file for the transcripts with their scores.
-    """
+def main(checkpoint: Path, models_dir: Path = MODELS, golden: Path | None = None) -> None:
+    """Exports a checkpoint with the manifest; `golden` is a file for the transcripts with their scores."""
     net = averaged(checkpoint)
     content = shipped(net).SerializeToString()
-    if onnx:
-        replace(onnx, content)
-    else:
-        installed(models_dir, tagger.MODEL, {"model": content})
+    installed(models_dir, tagger.MODEL, {"model": content})
     print(f"{tagger.MODEL}: {len(content)} bytes")
     cases = examples(content)
     for case in cases:
