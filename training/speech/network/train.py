@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import learning
 import torch
@@ -31,7 +31,7 @@ from ..texts import metrics, phones, units
 from . import checkpoint, model
 
 Item = TypeVar("Item")
-SAVE_MINUTES, LOG_STEPS = 4, 50
+SAVE_MINUTES = 4
 CHECKED = 160  # utterances
 
 
@@ -132,16 +132,6 @@ def optimiser(net: model.Acoustic, aside: nn.Module | None, muon: bool, decay: f
     return learning.Together(adam, *([learning.Muon(matrices, learning.polar_express, decay)] if matrices else []))
 
 
-class Step(NamedTuple):
-    """The figures of one step of the training."""
-
-    loss: float  # nats per unit
-    phone_loss: float  # nats per phone, 0 where none are taught
-    norm: Tensor  # of the gradient
-    rate: float  # the learning rate
-    seconds: float  # of sound in the batch
-
-
 class Training:
     """One training: the network, its running average and the optimiser."""
 
@@ -185,12 +175,8 @@ class Training:
             self.optimiser.load_state_dict(state["optimiser"])
         self.step, self.seconds = state["step"], state["seconds"]
 
-    def stream(self) -> Iterator[batches.Batch]:
-        """Yield batches whose utterances get longer with the steps."""
-        return ahead(self.source.endless(lambda: longest(self.step)))
-
-    def learn(self, batch: batches.Batch) -> Step:
-        """Make one step."""
+    def learn(self, batch: batches.Batch) -> float:
+        """Make one step; returns the loss before it in nats per unit."""
         loss, phone_loss = loss_of(self.net, self.aside, batch, units.blank(self.language))
         (loss if phone_loss is None else loss + 0.5 * phone_loss).backward()
         norm = torch.nn.utils.clip_grad_norm_(self.net.parameters(), 5.0)
@@ -198,11 +184,11 @@ class Training:
         if torch.isfinite(norm):
             self.optimiser.step(rate)
         self.step += 1
+        self.seconds += float(batch.lengths.sum()) / 100
         keep = 0.99 if self.fallen else min(0.998, self.step / (self.step + 10))
         for name, value in self.net.state_dict().items():
             self.average[name].lerp_(value, 1 - keep)
-        phone_nats = 0.0 if phone_loss is None else float(phone_loss.detach())
-        return Step(float(loss.detach()), phone_nats, norm, rate, float(batch.lengths.sum()) / 100)
+        return float(loss.detach())
 
     def _rate(self) -> float:
         """Return the learning rate of this step, and remember how far it has fallen."""
@@ -215,55 +201,60 @@ class Training:
         asked = self.options
         return self.step >= asked.steps or self.step - self.first >= (asked.decay_steps or 1e9)
 
-    def save(self) -> None:
-        """Write the checkpoint and print the error rates of the averaged network on `--dev`."""
+    def save(self) -> str:
+        """Write the checkpoint; returns the error rates of the averaged network on `--dev`."""
         state = {"size": self.net.size, "net": self.net.state_dict(), "average": self.average}
         state |= {"aside": self.aside and self.aside.state_dict(), "optimiser": self.optimiser.state_dict()}
         state |= {"kind": self.optimiser.kind(), "step": self.step, "seconds": self.seconds, "first": self.first}
         learning.write(self.options.out, state)
-        text = ""
-        if self.options.dev:
-            judged = model.Acoustic(**self.net.size)
-            judged.load_state_dict(self.average)
-            text = check(judged.eval(), self.options.dev, self.language).line()
-        print(f"{time.strftime('%H:%M:%S')} saved at step {self.step}; {text}", flush=True)
+        if not self.options.dev:
+            return ""
+        judged = model.Acoustic(**self.net.size)
+        judged.load_state_dict(self.average)
+        return check(judged.eval(), self.options.dev, self.language).line()
 
 
-def logged(training: Training, steps: Sequence[Step], spent: float) -> None:
-    """Print the means over the last steps, which took `spent` seconds."""
-    seconds = sum(one.seconds for one in steps)
-    loss, phone_loss = (sum(values) / len(steps) for values in zip(*(one[:2] for one in steps), strict=True))
-    print(
-        f"{time.strftime('%H:%M:%S')} step {training.step} loss {loss:.3f} "
-        f"phones {phone_loss:.3f} grad {steps[-1].norm:.2f} "
-        f"rate {steps[-1].rate:.1e} {seconds / spent:.0f} x, {training.seconds / 3600:.1f} h of sound",
-        flush=True,
-    )
+class AnyTraining(Protocol):
+    """A training under way: `step` counts its steps, `seconds` the sound that it has learnt from."""
+
+    step: int
+    seconds: float
+
+    def learn(self, batch: batches.Batch) -> float:
+        """Make one step; returns the loss before it."""
+
+    def save(self) -> str:
+        """Write the checkpoint; returns what else is to be printed."""
+
+    def done(self) -> bool:
+        """Return whether the training is over."""
 
 
-def run(training: Training) -> None:
-    """Train until a limit is reached; print every LOG_STEPS and save every SAVE_MINUTES."""
-    stream = training.stream()
-    saved_at = logged_at = time.time()
-    steps: list[Step] = []
-    done = False
-    while not done:
-        steps.append(training.learn(next(stream)))
-        done = training.done()
-        if training.step % LOG_STEPS == 0:
-            training.seconds += sum(one.seconds for one in steps)
-            logged(training, steps, time.time() - logged_at)
-            steps, logged_at = [], time.time()
-        if done or time.time() - saved_at > SAVE_MINUTES * 60:
-            training.save()
-            saved_at = time.time()
+def run(training: AnyTraining, source: Iterator[batches.Batch]) -> None:
+    """Train until done; every SAVE_MINUTES and at the end, save and print the loss since and the pace."""
+    source = ahead(source)
+    losses: list[float] = []
+    saved, before = time.time(), training.seconds
+    while not training.done():
+        losses.append(training.learn(next(source)))
+        if training.done() or time.time() - saved > SAVE_MINUTES * 60:
+            pace = (training.seconds - before) / (time.time() - saved)
+            measured = training.save()
+            print(
+                f"{time.strftime('%H:%M:%S')} step {training.step} loss {sum(losses) / len(losses):.3f} {pace:.0f} x, "
+                f"{training.seconds / 3600:.1f} h of sound {measured}",
+                flush=True,
+            )
+            losses = []
+            saved, before = time.time(), training.seconds
 
 
 def main(options: Options) -> None:
     """Train as the command line asks, on one thread."""
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
-    run(Training(options))
+    training = Training(options)
+    run(training, training.source.endless(lambda: longest(training.step)))
 
 
 if __name__ == "__main__":

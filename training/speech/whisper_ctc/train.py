@@ -11,7 +11,6 @@ rise for `--warm-up` steps and fall linearly to 2 % in the last third of `--step
 last checkpoint; `--stop` ends it earlier, so that it can go on with other settings.
 """
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,13 +21,12 @@ import tyro
 
 from ..arrays import Floats
 from ..data.batches import Batch, Row, alike
-from ..network.train import ahead, ctc, weighted
+from ..network.train import ctc, run, weighted
 from ..sounds import features
 from . import batches
 from .encoder import LAYERS, out_length
 from .model import UNITS, Recogniser, loaded, started
 
-SAVE_MINUTES = 4
 SAMPLE = 400  # utterances of which mean and deviation of the head's inputs are measured
 
 
@@ -111,13 +109,8 @@ class Run:
         self.net, state = opened(options)
         self.net.train()
         self.step, self.seconds = state.get("step", 0), state.get("seconds", 0.0)
-        self.source = batches.Batches(
-            weighted(options.shards),
-            options.layer,
-            [options.seed, self.step],
-            options.frames,
-            options.strength,
-        )
+        shards, seed = weighted(options.shards), [options.seed, self.step]
+        self.source = batches.Batches(shards, options.layer, seed, options.frames, options.strength)
         if not state and not options.init:
             if options.layer != LAYERS:
                 raise ValueError("an untrained head starts with --layer 6")
@@ -155,19 +148,15 @@ class Run:
         learning.follow(self.average, self.net, min(0.998, self.step / (self.step + 10)))
         return float(loss.detach())
 
-    def save(self) -> None:
-        """Write the checkpoint, completely or not at all."""
-        learning.write(
-            self.options.out,
-            {
-                "net": self.net.state_dict(),
-                "average": self.average,
-                "optimiser": self.optimise.state_dict(),
-                "step": self.step,
-                "seconds": self.seconds,
-                "layer": self.options.layer,
-            },
-        )
+    def done(self) -> bool:
+        """Return whether one of the limits of the command line is reached."""
+        return self.step >= min(self.options.steps, self.options.stop)
+
+    def save(self) -> str:
+        """Write the checkpoint, completely or not at all; nothing is to be printed."""
+        state = {"net": self.net.state_dict(), "average": self.average, "optimiser": self.optimise.state_dict()}
+        learning.write(self.options.out, state | {"step": self.step, "seconds": self.seconds})
+        return ""
 
 
 def main(options: Options) -> None:
@@ -175,24 +164,10 @@ def main(options: Options) -> None:
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     torch.manual_seed(options.seed)
-    run = Run(options)
-    print(f"{run.source.hours(0.02 if options.layer else 0.01):.1f} h of shards, from step {run.step}", flush=True)
-    stream = ahead(run.source.endless(lambda: batches.LONGEST))
-    saved, before = time.time(), run.seconds
-    losses: list[float] = []
-    last = min(options.steps, options.stop)
-    while run.step < last:
-        losses.append(run.learn(next(stream)))
-        done = run.step >= last
-        if done or time.time() - saved > SAVE_MINUTES * 60:
-            run.save()
-            pace = (run.seconds - before) / (time.time() - saved)
-            print(
-                f"{time.strftime('%H:%M:%S')} step {run.step} loss {sum(losses) / len(losses):.3f} {pace:.0f} x, "
-                f"{run.seconds / 3600:.1f} h of sound",
-                flush=True,
-            )
-            saved, losses, before = time.time(), [], run.seconds
+    training = Run(options)
+    hours = training.source.hours(0.02 if options.layer else 0.01)
+    print(f"{hours:.1f} h of shards, from step {training.step}", flush=True)
+    run(training, training.source.endless(lambda: batches.LONGEST))
 
 
 if __name__ == "__main__":
