@@ -1,5 +1,5 @@
 //! Compares results with those of a reference in numpy, on tiny models in the files that are published, which
-//! `training/fixtures` makes.
+//! `training/fixtures` made.
 
 use serde::Deserialize;
 

@@ -1,5 +1,5 @@
 //! Compares results with those of the reference implementation, on tiny models in the real layouts, which
-//! `training/fixtures` makes.
+//! `training/fixtures` made.
 
 use serde::Deserialize;
 
