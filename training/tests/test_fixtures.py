@@ -26,9 +26,6 @@ def test_draws_by_a_worked_example() -> None:
     assert signals.draws(1, 1)[0] == 7100271 / 2**23 - 1
 
 
-# Golden files.
-
-
 # Sentences and pieces.
 
 
@@ -40,10 +37,9 @@ def test_sentences_are_pairs_and_none_that_is_learnt_is_tested() -> None:
         assert sum("\u0a00" <= c <= "\u0a7f" for c in text) > len(text) / 2
 
 
-@pytest.mark.parametrize(("kind", "n_pieces"), [("bpe", 220), ("unigram", 240)])
-def test_a_small_vocabulary_normalises_and_reads_back(kind: str, n_pieces: int, tmp_path: Path) -> None:
-    model = sentencepiece.SentencePieceProcessor(model_file=str(pieces.train(tmp_path, kind, n_pieces)))
-    assert model.get_piece_size() == n_pieces
+def test_a_small_vocabulary_normalises_and_reads_back(tmp_path: Path) -> None:
+    model = sentencepiece.SentencePieceProcessor(model_file=str(pieces.train(tmp_path, 220)))
+    assert model.get_piece_size() == 220
     for text in sentences.PANJABI + sentences.ENGLISH:
         assert model.decode(model.encode(text)) == unicodedata.normalize("NFKC", text)
     assert model.encode("ＷＩＤＥ　ﬁne") == model.encode("WIDE fine")

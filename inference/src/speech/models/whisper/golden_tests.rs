@@ -1,5 +1,5 @@
 //! Compares results with those of the transformers library, on a tiny Whisper with the real layout, which
-//! `training/fixtures` makes.
+//! `training/fixtures` made.
 
 use rand::{SeedableRng as _, rngs::StdRng};
 use serde::Deserialize;
