@@ -16,16 +16,14 @@ from ..network.recogniser import MODEL, Recogniser, shard_items
 from ..search import ctc
 from ..texts import metrics, units
 
-Table = dict[str, metrics.Errors]  # by group; the group "all" holds every utterance
 
-
-def of_voices(folder: Path, recogniser: Recogniser) -> Table:
-    """Measure a folder of `speech.data.held`; a group is a voice, or espeak for all of espeak-ng's."""
-    out: Table = {}
+def of_voices(folder: Path, recogniser: Recogniser) -> dict[str, metrics.Errors]:
+    """Return the errors in a folder of `speech.data.held`, by voice (espeak for all of espeak-ng's) and of all."""
+    out: dict[str, metrics.Errors] = {}
     for item, mel in shard_items(folder):
-        group = "espeak" if "+" in item["voice"] else item["voice"].split(":")[-1]
+        voice = "espeak" if "+" in item["voice"] else item["voice"].split(":")[-1]
         said = recogniser.greedy(recogniser.log_probs(mel))
-        for name in (group, "all"):
+        for name in (voice, "all"):
             out.setdefault(name, metrics.Errors()).add(item["text"], said)
     return out
 
@@ -50,29 +48,17 @@ def times(folder: str | Path, recogniser: Recogniser) -> Doubles:
     return np.array(off)
 
 
-def starts(folder: Path, recogniser: Recogniser) -> str:
-    """Return the errors of word starts in milliseconds: as found, and with the median lateness taken off."""
-    off = 1000 * times(folder, recogniser)
-    late = float(np.median(off))
-    errors = [
-        f"{name}: median {np.median(values):.1f}, 95th percentile {np.quantile(values, 0.95):.1f}"
-        for name, values in (("as found", np.abs(off)), ("without that", np.abs(off - late)))
-    ]
-    return f"word starts | {len(off)} words, {late:.1f} ms late; {'; '.join(errors)}"
-
-
-def shown(title: str, table: Table) -> None:
-    """Print a table."""
-    for group, errors in sorted(table.items()):
-        print(f"{title} | {group} | {errors.line()}", flush=True)
-
-
 def main(held: Path, models_dir: Path = MODELS) -> None:
-    """Measure the letters of both folders, and the starts of words."""
+    """Measure the letters of both folders, and the starts of words: as found, and without the median lateness."""
     recogniser = Recogniser(models_dir / f"weights/{MODEL}.onnx")
     for name in ("clean", "degraded"):
-        shown(name, of_voices(held / name, recogniser))
-    print(starts(held / "clean", recogniser), flush=True)
+        for voice, errors in sorted(of_voices(held / name, recogniser).items()):
+            print(f"{name} | {voice} | {errors.line()}", flush=True)
+    off = 1000 * times(held / "clean", recogniser)
+    late = float(np.median(off))
+    print(f"word starts | {len(off)} words, {late:.1f} ms late")
+    for name, values in (("as found", np.abs(off)), ("without that", np.abs(off - late))):
+        print(f"{name} | median {np.median(values):.1f} ms, 95th percentile {np.quantile(values, 0.95):.1f} ms")
 
 
 if __name__ == "__main__":
