@@ -216,8 +216,3 @@ def test_error_rates_by_hand() -> None:
     assert errors.wer == pytest.approx(2 / 4)
     assert errors.line().startswith("CER 28.6 % [")
     assert metrics.Errors().cer == 0
-
-
-def test_words_are_set_to_the_nearest_of_a_list() -> None:
-    assert metrics.snapped("tow thre for", ["one", "two", "three", "four"]) == "two three four"
-    assert metrics.snapped("", ["one"]) == ""

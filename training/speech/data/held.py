@@ -1,7 +1,7 @@
 """Synthesises the test sets, of voices and texts that are never trained on, as shards and as folders of clips, `wav`.
 
     python -m speech.data.held --data DIR --language en --part test --out DIR/test
-    python -m speech.data.held --data DIR --language pa --whisper --part dev --out WORK/eval [--only KIND...]
+    python -m speech.data.held --data DIR --language pa --whisper --part dev --out WORK/eval
 
 sentences    `clean` and `degraded` (a room, noise at 10 dB SNR, mp3 of 32 kb/s), in voices kept apart
 
@@ -16,7 +16,7 @@ conditions   `clean`, which must be there, as it sounds over a telephone (300 to
              the set 10 dB below the speech (`babble`), through an mp3 of 16 kb/s (`mp3-16`)
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -53,7 +53,7 @@ def write(folder: Path, rows: Rows, front_end: str = WHISPER, name: str = WHOLE)
     print(folder.name, len(writer.items), "utterances,", f"{writer.at / 6000:.1f} minutes", flush=True)
 
 
-def people(data: Path, _: str, out: Path) -> None:
+def people(data: Path, out: Path) -> None:
     """Write F04, M01 and spontaneous. Raises ValueError where an approximate text is not plain Panjabi."""
 
     def voiced(recordings: Sequence[real.Recording]) -> Rows:
@@ -135,7 +135,7 @@ def among_others(sounds: list[Floats], voices: list[str], rng: np.random.Generat
     return out
 
 
-def conditions(_data: Path, part: str, out: Path) -> None:
+def conditions(part: str, out: Path) -> None:
     """Write telephone, babble and mp3-16 from clean. Raises FileNotFoundError without clean."""
     items = Shard(out / "clean" / WHOLE).items
     rows = [{name: item[name] for name in ("kind", "text", "voice")} for item in items]
@@ -149,28 +149,18 @@ def conditions(_data: Path, part: str, out: Path) -> None:
         write(out / name, zip(rows, some, strict=True))
 
 
-KINDS: dict[str, Callable[[Path, str, Path], None]] = {
-    "people": people,
-    "words": words,
-    "sentences": voices,
-    "kokoro": natural,
-    "conditions": conditions,
-}
-
-
 def main(
-    data: Path,
-    language: Literal["pa", "en"],
-    part: Literal["dev", "test"],
-    out: Path,
-    whisper: bool = False,
-    only: tuple[str, ...] = tuple(KINDS),
+    data: Path, language: Literal["pa", "en"], part: Literal["dev", "test"], out: Path, whisper: bool = False
 ) -> None:
-    """Write the sets that the command line asks for."""
+    """Write the sets."""
     if not whisper:
         voices(data, part, out, language, NEMO)
-    for kind in only if whisper else ():
-        KINDS[kind](data, part, out)
+        return
+    people(data, out)
+    words(data, part, out)
+    voices(data, part, out)
+    natural(data, part, out)
+    conditions(part, out)
 
 
 if __name__ == "__main__":

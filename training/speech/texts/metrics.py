@@ -44,11 +44,6 @@ def aligned(
     return pairs[::-1]
 
 
-def snapped(text: str, words: Sequence[str]) -> str:
-    """Replace each word of `text` by the nearest word of a closed list, by edit distance."""
-    return " ".join(min(words, key=lambda w: distance(w, t)) for t in text.split())
-
-
 class Errors:
     """Counts of characters, words and utterances, and how many of them are wrong."""
 

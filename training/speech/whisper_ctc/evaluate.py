@@ -3,8 +3,8 @@
     python -m speech.whisper_ctc.evaluate --checkpoint WORK/head.pt --eval WORK/eval --lm WORK/pa.lm \
         --sets F04 M01 words clean degraded kokoro spontaneous
 
-Digit strings are measured also with each word set to the nearest of the ten digit words ("snapped"). The last column
-is the CER without spaces. The texts of the spontaneous clips are printed; a clip without a reference is not counted.
+The last column is the CER without spaces. The texts of the spontaneous clips are printed; a clip without a reference is
+not counted.
 """
 
 from pathlib import Path
@@ -15,24 +15,21 @@ import tyro
 
 from ..arrays import Floats
 from ..search import ctc
-from ..texts import metrics, numbers, units
+from ..texts import metrics, units
 from . import batches
 from .evidence import TUNED, WIDTH
 from .model import Recogniser, loaded
 from .train import log_probs
 
-DIGITS = ("F04", "M01")
 MOST = 1000  # utterances of a set
 
 
-def texts(scores: Floats, folder: Path, lm: Path | None) -> dict[str, str]:
-    """Return the text of each decoder for (T, units + 1) log-probabilities of an utterance in `folder`."""
+def texts(scores: Floats, lm: Path | None) -> dict[str, str]:
+    """Return the text of each decoder for (T, units + 1) log-probabilities of an utterance."""
     out = {"greedy": units.greedy(scores.argmax(1), "pa")}
     if lm:
         found = ctc.searched(scores, lm, TUNED, WIDTH)
         out["beam"] = units.decode(found.units, "pa") if found else ""
-    if set(folder.parts) & set(DIGITS):
-        out |= {f"{k}, snapped": metrics.snapped(v, numbers.PA[:10]) for k, v in out.items()}
     return out
 
 
@@ -43,7 +40,7 @@ def measure(net: Recogniser, folder: Path, lm: Path | None) -> None:
     errors: dict[str, tuple[metrics.Errors, metrics.Errors]] = {}
     for row, scores in zip(rows, log_probs(net, rows), strict=True):
         truth = row.item["text"]
-        for decoder, text in texts(scores, folder, lm).items():
+        for decoder, text in texts(scores, lm).items():
             if folder.name == "spontaneous":
                 print(f"  {row.item['name']} {decoder}: {text}")
             if truth:
