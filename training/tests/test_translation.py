@@ -13,7 +13,7 @@ import sentencepiece
 from fixtures import sentences
 from speech.texts import numbers
 from tokenizers import Tokenizer
-from translation import corpus, metrics, names, phrases, placeholders, prepared, streams, tokeniser, variants
+from translation import corpus, evaluate, names, phrases, placeholders, prepared, streams, tokeniser, variants
 
 ROOT = Path(__file__).parents[2]
 
@@ -259,13 +259,13 @@ def test_the_shipped_tokeniser_gives_the_golden_ids() -> None:
 
 
 def test_scores_by_worked_examples() -> None:
-    assert metrics.scores(["ਉਹ ਘਰ ਜਾਂਦਾ ਹੈ।"], ["ਉਹ ਘਰ ਜਾਂਦਾ ਹੈ।"]) == {
+    assert evaluate.scores(["ਉਹ ਘਰ ਜਾਂਦਾ ਹੈ।"], ["ਉਹ ਘਰ ਜਾਂਦਾ ਹੈ।"]) == {
         "n": 1,
         "chrf++": 100.0,
         "chrf++ ±": 0.0,
         "bleu": 100.0,
     }
     # Characters: 1 of 2, then 0 of 1 pair; words: 1 of 2, then 0 of 1 pair. The mean of the four is 0.25.
-    assert metrics.scores(["a b"], ["a c"])["chrf++"] == 25.0
+    assert evaluate.scores(["a b"], ["a c"])["chrf++"] == 25.0
     # Precisions 4/5, 3/4, 2/3, 1/2: their product is 0.2, and 0.2 to the power of 1/4 is 0.669.
-    assert metrics.scores(["a b c d e"], ["a b c d f"])["bleu"] == 66.9
+    assert evaluate.scores(["a b c d e"], ["a b c d f"])["bleu"] == 66.9

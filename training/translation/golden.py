@@ -12,7 +12,7 @@ from pathlib import Path
 
 import transformers
 import tyro
-from manifests import replace
+from fixtures.golden import write
 
 from . import manifest
 from .placeholders import restore
@@ -43,21 +43,14 @@ def case(reference: Reference, text: str, source: str, target: str) -> dict[str,
 def main(models_dir: Path, out: Path) -> None:
     """Writes the golden file, one case a line."""
     folder = models_dir / "weights"
-    reference = Reference(folder)
+    translator = Reference(folder)
     cases = [
-        case(reference, text, source, target)
+        case(translator, text, source, target)
         for source, target in (("en", "pa"), ("pa", "en"))
         for text in TEXTS[source]
     ]
-    golden = {
-        "model": manifest.MODEL,
-        "reference": f"transformers {transformers.__version__}, ORTModelForSeq2SeqLM.generate on the shipped files",
-    }
-    rows = ",\n  ".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in cases)
-    text = f'{json.dumps(golden, ensure_ascii=False, indent=1)[:-2]},\n "cases": [\n  {rows}\n ]\n}}\n'
-    json.loads(text)
-    replace(out, text.encode())
-    print(out, len(cases), "texts,", len(text.encode()), "bytes")
+    reference = f"transformers {transformers.__version__}, ORTModelForSeq2SeqLM.generate on the shipped files"
+    write(out, {"model": manifest.MODEL, "reference": reference, "cases": cases})
 
 
 if __name__ == "__main__":

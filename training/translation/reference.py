@@ -43,7 +43,7 @@ class Rules:
     def __init__(self, path: Path) -> None:
         self.stream = Stream("text")
         words = path.with_name(f"{manifest.MODEL}.{manifest.FILES['words']}")
-        files = {"path": str(path.resolve()), "words": str(words.resolve()) if words.exists() else None}
+        files = {"path": str(path.resolve()), "words": str(words.resolve())}
         reply, _ = self.stream.ask({"step": "tokenizer", **files, "eos_token_id": EOS})
         self.active: bool = reply["has_placeholders"]
 
@@ -73,7 +73,7 @@ class Reference:
         self.net, self.tokeniser = of_optimum(folder), tokeniser(folder)
         self.rules = Rules(folder / f"{manifest.MODEL}.{manifest.FILES['tokenizer']}")
         path = folder / f"{manifest.MODEL}.{manifest.FILES['names']}"
-        rows = [line.split("\t") for line in path.read_text().splitlines()] if path.exists() else []
+        rows = [line.split("\t") for line in path.read_text().splitlines()]
         self.lexicon = placeholders.Lexicon([(en, pa, way) for en, pa, way in rows])
         self.languages = {key: self.tokeniser.token_to_id(name) for key, name in LANGUAGES.items()}
 

@@ -24,12 +24,12 @@ def arrays(path: str | Path) -> dict[str, torch.Tensor]:
     return found
 
 
-def restored(folder: str | Path, model_id: str = MODEL) -> M2M100ForConditionalGeneration:
-    """The network, in single precision, of `<model_id>.encoder.onnx` and `.decoder.onnx` in `folder`."""
+def restored(folder: str | Path) -> M2M100ForConditionalGeneration:
+    """The network, in single precision, of the encoder and decoder in `folder`."""
     kept = {
         name: value
         for part in ("decoder", "encoder")
-        for name, value in arrays(f"{folder}/{model_id}.{part}.onnx").items()
+        for name, value in arrays(f"{folder}/{MODEL}.{part}.onnx").items()
         if name.startswith("model.")
     }
     net = network(kept[SHARED].shape[0])
@@ -42,6 +42,6 @@ def restored(folder: str | Path, model_id: str = MODEL) -> M2M100ForConditionalG
     return net.eval()
 
 
-def tokeniser(folder: str | Path, model_id: str = MODEL) -> Tokenizer:
-    """The tokeniser of `<model_id>.tokenizer.json` in `folder`."""
-    return Tokenizer.from_file(f"{folder}/{model_id}.tokenizer.json")
+def tokeniser(folder: str | Path) -> Tokenizer:
+    """The tokeniser in `folder`."""
+    return Tokenizer.from_file(f"{folder}/{MODEL}.tokenizer.json")
