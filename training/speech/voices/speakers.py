@@ -27,12 +27,12 @@ ACCENTS = {
     "en": ["en-us", "gmw/en", "en-gb-scotland", "en-gb-x-rp", "en-gb-x-gbclan", "en-029", "en-us-nyc"],
 }
 NATURAL = [*kokoro.ENGLISH * 2, *kokoro.INDIAN, *kokoro.OTHERS]  # Kokoro's voices for English; doubled ones weigh more
-# The share of each engine in a corpus; below, the voices of each engine that training uses.
+# The share of each engine in a corpus; below, the voices of each engine that training uses. hibari, Kokoro and pairs of
+# Kokoro's voices are slow, or one voice: each gets a corpus of its own.
 SHARES = {
     "pa": {"espeak": 0.5, "festival": 0.12, "flite": 0.1, "cross-lingual": 0.2, "pico": 0.08},
     "en": {"espeak": 0.35, "festival": 0.18, "flite": 0.29, "pico": 0.18},
 }
-ALONE = ["hibari", "kokoro", "pairs"]  # slow, or one voice: each gets a corpus of its own
 TRAINING = {
     "pa": {
         "festival": ["hindi_NSK_diphone"],
