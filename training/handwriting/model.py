@@ -4,7 +4,7 @@
 and the waviness that strokes of their size have. `s` below is a glyph's number of strokes; lengths are in body heights.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -60,15 +60,13 @@ def spread_of(stroke: Float64, wave: Float64) -> Float64:
     return spread
 
 
-def arrays(
-    kept: Mapping[str, Sequence[Drawn]], shapes: Mapping[str, Float64], log: Callable[[str], None] = print
-) -> Arrays:
+def arrays(kept: Mapping[str, Sequence[Drawn]], shapes: Mapping[str, Float64]) -> Arrays:
     """What `export.graph` takes, from the usable drawings and the taught shapes (s, POINTS, 2) of each glyph's text."""
     known, means, n_pairs = hands.learn(kept, shapes)
     signs = hands.borrowed(kept, shapes)
     everything = {**kept, **signs}
     means |= {t: drawings.mean_shape(shapes[t], rows, SIGN_CANON) for t, rows in signs.items()}
-    log(
+    print(
         f"{len(known.codes)} drawers; {n_pairs} drew {TWICE} twice; one drawing's share of variance "
         f"by cosine: {np.round(known.share / OWN_VARIANCE, 2).tolist()}"
     )

@@ -196,7 +196,7 @@ def test_drawers_are_orthonormal_in_the_writers_space(kept: dict[str, list[Drawn
 def test_the_arrays_of_the_model(
     kept: dict[str, list[Drawn]], shapes: dict[str, Float64], table: dict[str, glyphs.Glyph]
 ) -> None:
-    out = model.arrays(kept, shapes, log=lambda _: None)
+    out = model.arrays(kept, shapes)
     assert out["base"].shape == (111, glyphs.STROKES, glyphs.POINTS, 2)
     assert out["style"].shape == (111, basis.STYLE, glyphs.STROKES, 2, basis.MODES)
     assert out["variation_head"].shape == (111, basis.VARIATION, 4)

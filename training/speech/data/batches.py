@@ -37,7 +37,7 @@ class Row(NamedTuple):
 def rows(folder: str | Path, language: str, spelling: phones.Spelling | None = None) -> list[Row]:
     """Return the utterances of a folder, or of one shard named without suffix, whose text is plain."""
     out = []
-    for path in found(folder) if Path(folder).is_dir() else [Path(folder)]:
+    for path in found(folder):
         shard = Shard(path)
         for item in shard.items:
             text = item["text"]

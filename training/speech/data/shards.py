@@ -52,6 +52,7 @@ class Shard:
         return self.rows[item["start"] : item["start"] + item["frames"]]
 
 
-def found(folder: str | Path, pattern: str = "*.json") -> list[Path]:
-    """Return the finished shards of a folder, sorted by name, without suffix."""
-    return [p.with_suffix("") for p in sorted(Path(folder).glob(pattern))]
+def found(folder: str | Path) -> list[Path]:
+    """Return the finished shards of a folder, sorted by name, without suffix; of one shard so named, itself."""
+    path = Path(folder)
+    return [p.with_suffix("") for p in sorted(path.glob("*.json"))] if path.is_dir() else [path]

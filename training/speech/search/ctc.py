@@ -37,7 +37,7 @@ def searched(log_probs: AnyFloats, lm: str | Path, tuned: tuple[float, float], w
     `tuned`: the language model's weight and the bonus for each unit; `width`: prefixes kept from frame to frame.
     """
     weights = {"lm_weight": tuned[0], "insertion_bonus": tuned[1], "beam_width": width}
-    return _decoded({"step": "search", "language_model": _resolved(lm), **weights}, log_probs)
+    return _decoded({"step": "search", "language_model": str(Path(lm).resolve()), **weights}, log_probs)
 
 
 def aligned(log_probs: AnyFloats, ids: Sequence[int]) -> Decoded | None:
@@ -47,7 +47,7 @@ def aligned(log_probs: AnyFloats, ids: Sequence[int]) -> Decoded | None:
 
 def scored(ids: Sequence[int], n_units: int, lm: str | Path) -> list[float]:
     """Return the language model's log-probability of each unit of a text; `n_units`: how many units there are."""
-    request = {"step": "score", "n_units": n_units, "units": list(ids), "language_model": _resolved(lm)}
+    request = {"step": "score", "n_units": n_units, "units": list(ids), "language_model": str(Path(lm).resolve())}
     scores: list[float] = _stream().ask(request)[0]["language"]
     return scores
 
@@ -68,7 +68,3 @@ def _decoded(request: dict[str, object], log_probs: AnyFloats) -> Decoded | None
     reply, _ = _stream().ask({**request, "n_units": log_probs.shape[1] - 1}, log_probs)
     found = reply["units"]
     return found and Decoded(found["units"], [(a, b) for a, b in found["spans"]], found["acoustic"], found["language"])
-
-
-def _resolved(lm: str | Path) -> str:
-    return str(Path(lm).resolve())

@@ -12,7 +12,6 @@ import numpy as np
 
 from ..arrays import Floats
 
-VOICES = ("de-DE", "en-GB", "en-US", "es-ES", "fr-FR", "it-IT")
 RATE = 16000  # Hz
 VOLUME = 35  # in percent: at 100 most of it is clipped
 

@@ -24,7 +24,7 @@ def rows(folder: str | Path, layer: int) -> list[Row]:
     if not layer:
         return batches.rows(folder, "pa")
     out = []
-    for path in found(folder) if Path(folder).is_dir() else [Path(folder)]:
+    for path in found(folder):
         if (outputs := path.with_suffix(f".layer{layer}")).exists():
             source, at = np.memmap(outputs, np.float16, "r").reshape(-1, WIDTH), 0
             for row in batches.rows(path, "pa"):
