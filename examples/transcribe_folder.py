@@ -11,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-from akhar_client import AkharError, AsyncClient, Retries, transcription
+from akhar_client import AkharError, AsyncClient, transcription
 
 
 async def transcribe(akhar: AsyncClient, places: asyncio.Semaphore, recording: Path) -> str:
@@ -39,7 +39,7 @@ async def main(folder: Path) -> None:
     new = [recording for recording in recordings if not recording.with_name(f"{recording.name}.txt").exists()]
     places = asyncio.Semaphore(4)
     url = os.environ.get("AKHAR_URL", "http://127.0.0.1:8080")
-    async with AsyncClient(url, os.environ["AKHAR_KEY"], retries=Retries(within_s=60)) as akhar:
+    async with AsyncClient(url, os.environ["AKHAR_KEY"], max_retries=8) as akhar:
         for line in await asyncio.gather(*(transcribe(akhar, places, recording) for recording in new)):
             print(line)
 

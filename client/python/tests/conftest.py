@@ -19,3 +19,16 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def service(environment: dict[str, str]) -> Iterator[running_service.Service]:
     with running_service.served(running_service.program(), environment) as it:
         yield it
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses of the clients, which take no time."""
+    made: list[float] = []
+
+    async def slept(seconds: float) -> None:
+        made.append(seconds)
+
+    monkeypatch.setattr("akhar_client.client.time.sleep", made.append)
+    monkeypatch.setattr("akhar_client.async_client.asyncio.sleep", slept)
+    return made

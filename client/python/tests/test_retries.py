@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Callable
 
 import httpx
 import pytest
@@ -13,7 +12,6 @@ from akhar_client import (
     Job,
     JobError,
     ProblemError,
-    Retries,
     Segment,
     SegmentEvent,
     transcription,
@@ -31,17 +29,7 @@ DONE: Job = {
 }
 
 
-@pytest.fixture(autouse=True)
-def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The pauses, which take no time."""
-    made: list[float] = []
-
-    async def slept(seconds: float) -> None:
-        made.append(seconds)
-
-    monkeypatch.setattr("akhar_client.client.time.sleep", made.append)
-    monkeypatch.setattr("akhar_client.async_client.asyncio.sleep", slept)
-    return made
+pytestmark = pytest.mark.usefixtures("pauses")
 
 
 def refusal(status: int, **headers: str) -> httpx.Response:
@@ -70,52 +58,53 @@ class Server:
         return answer
 
 
-def client(server: Server, within_s: float | None = 60, on_error: Callable[[Exception], None] = print) -> Client:
-    retries = None if within_s is None else Retries(within_s, on_error)
-    return Client("http://akhar", "ak_one", retries=retries, http=httpx.Client(transport=httpx.MockTransport(server)))
+def client(server: Server, max_retries: int = 2) -> Client:
+    http = httpx.Client(transport=httpx.MockTransport(server))
+    return Client("http://akhar", "ak_one", max_retries=max_retries, http=http)
 
 
-def test_a_request_about_a_job_is_repeated_until_it_succeeds(pauses: list[float]) -> None:
-    errors: list[Exception] = []
-    server = Server(
-        refusal(503), httpx.ReadTimeout("late"), refusal(429, **{"retry-after": "7"}), httpx.Response(200, json=DONE)
-    )
-    assert client(server, on_error=errors.append).job("a-job") == DONE
-    assert [type(error) for error in errors] == [ProblemError, httpx.ReadTimeout, ProblemError]
-    assert 0.025 <= pauses[0] <= 0.25
-    assert 0.05 <= pauses[1] <= 0.5
-    assert pauses[2] == 7
+def test_an_operation_is_repeated_with_its_own_idempotency_key_or_a_new_one() -> None:
+    def keys(key: str | None) -> list[str | None]:
+        server = Server(refusal(503), httpx.Response(200, json={"predictions": []}))
+        client(server).digit_recognition(b"png", idempotency_key=key)
+        return [request.headers.get("idempotency-key") for request in server.requests]
+
+    assert keys("a-key") == ["a-key"] * 2
+    first, second = keys(None), keys(None)
+    assert len({*first}) == len({*second}) == 1
+    assert None not in [*first, *second]
+    assert first != second
+    server = Server(httpx.Response(200, json={"predictions": []}))
+    client(server, max_retries=0).digit_recognition(b"png")
+    assert "idempotency-key" not in server.requests[0].headers
 
 
-def test_an_operation_is_repeated_with_its_idempotency_key_and_never_without() -> None:
-    server = Server(refusal(503), httpx.Response(200, json={"predictions": []}))
-    client(server).digit_recognition(b"png", idempotency_key="a-key")
-    assert [request.headers["idempotency-key"] for request in server.requests] == ["a-key"] * 2
-    bodies = [request.read().split(b"\r\n", 1)[1] for request in server.requests]
-    assert b"png" in bodies[0]
-    server = Server(refusal(503))
-    with pytest.raises(ProblemError):
-        client(server).digit_recognition(b"png")
-    server = Server(refusal(503))
-    with pytest.raises(ProblemError):
-        client(server).delete("a-job")
+def test_the_number_of_repetitions_is_chosen(pauses: list[float]) -> None:
+    server = Server(*(httpx.ReadTimeout("late") for _ in range(1100)), httpx.Response(200, json=DONE))
+    assert client(server, max_retries=1100).job("a-job") == DONE
+    assert max(pauses) <= 8
+    assert min(pauses[4:]) >= 6
 
 
-@pytest.mark.parametrize(
-    ("within_s", "answer"),
-    [(None, refusal(503)), (0, refusal(503)), (60, refusal(422)), (60, refusal(503, **{"retry-after": "61"}))],
-)
-def test_an_error_is_raised_where_a_repetition_cannot_help(within_s: float | None, answer: httpx.Response) -> None:
-    with pytest.raises(ProblemError) as raised:
-        client(Server(answer), within_s).jobs()
-    assert raised.value.status == answer.status_code
+@pytest.mark.parametrize("answer", [refusal(422), refusal(409), refusal(501), httpx.UnsupportedProtocol("ftp")])
+def test_an_error_is_raised_where_a_repetition_cannot_help(answer: Answer) -> None:
+    with pytest.raises((ProblemError, httpx.TransportError)):
+        client(Server(answer)).jobs()
 
 
 def test_the_same_statuses_pass_as_in_the_rust_client() -> None:
     passing = [408, 429, 500, 502, 503, 504, 507, 599]
     lasting = [400, 401, 404, 409, 413, 422, 501, 505]
     assert [may_pass(ProblemError(status, None, None)) for status in passing + lasting] == [True] * 8 + [False] * 8
-    assert not may_pass(httpx.UnsupportedProtocol("ftp"))
+    assert may_pass(ProblemError(409, None, 1))
+    assert not may_pass(httpx.LocalProtocolError("a header has a line break"))
+
+
+def test_a_pause_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "akhar_client")
+    client(Server(refusal(503), refusal(429, **{"retry-after": "61"}), httpx.Response(200, json=DONE))).job("a-job")
+    assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]
+    assert "in 61.0 s, after: busy" in caplog.records[1].message
 
 
 def test_an_operation_follows_the_job_of_a_202() -> None:
@@ -171,9 +160,17 @@ def test_a_stream_that_breaks_goes_on_where_it_was(pauses: list[float]) -> None:
 
     async def followed() -> list[object]:
         http = httpx.AsyncClient(transport=httpx.MockTransport(answering()))
-        akhar = AsyncClient("http://akhar", "ak_one", retries=Retries(60), http=http)
+        akhar = AsyncClient("http://akhar", "ak_one", http=http)
         return [event async for event in akhar.events("a-job")]
 
     assert asyncio.run(followed()) == events
     with pytest.raises(httpx.RemoteProtocolError):
-        list(client(Server(stream(("1.1", "segment", first))), None).events("a-job"))
+        list(client(Server(stream(("1.1", "segment", first))), max_retries=0).events("a-job"))
+
+
+def test_a_stream_that_is_cut_while_nothing_happens_goes_on() -> None:
+    cuts = [httpx.Response(200, text=":\n\n") for _ in range(20)]
+    server = Server(*cuts, stream(("end", "done", DONE)))
+    assert list(client(server).events("a-job")) == [DoneEvent(DONE)]
+    with pytest.raises(httpx.RemoteProtocolError):
+        list(client(Server(*(httpx.Response(200, text="") for _ in range(3)))).events("a-job"))

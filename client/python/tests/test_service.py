@@ -15,7 +15,6 @@ from akhar_client import (
     Job,
     ProblemError,
     ProgressEvent,
-    Retries,
     SegmentEvent,
     StateEvent,
 )
@@ -28,7 +27,7 @@ SENTENCES = ["ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ", "ਅਸ�
 
 @pytest.fixture
 def akhar(service: Service) -> Iterator[Client]:
-    with Client(service.url, service.key, retries=Retries(30)) as client:
+    with Client(service.url, service.key) as client:
         yield client
 
 
@@ -83,7 +82,7 @@ def test_the_events_of_a_job_are_its_segments_and_its_end(akhar: Client) -> None
 
 def test_the_jobs_of_a_client_are_one_group(service: Service) -> None:
     name = f"run-{uuid.uuid4()}"
-    with Client(service.url, service.key, retries=Retries(30), group=name, labels={"customer": "42"}) as akhar:
+    with Client(service.url, service.key, group=name, labels={"customer": "42"}) as akhar:
         jobs = [akhar.submit_speech_recognition(RECORDING) for _ in range(2)]
         counts = list(akhar.group_events(name))
         ended = akhar.wait_for_group(name, timeout_s=60)
@@ -118,7 +117,7 @@ def test_asyncio_has_the_same(service: Service) -> None:
         return [event.data["transcription"] for event in events if isinstance(event, SegmentEvent)]
 
     async def asked() -> tuple[Handwriting, list[list[str]]]:
-        async with AsyncClient(service.url, service.key, retries=Retries(30)) as akhar:
+        async with AsyncClient(service.url, service.key) as akhar:
             jobs = await asyncio.gather(*(akhar.submit_speech_recognition(RECORDING) for _ in range(3)))
             written = await akhar.handwriting_generator("ਸਤਿ", seed=7)
             heard = await asyncio.gather(*(followed(akhar, job) for job in jobs))

@@ -25,7 +25,6 @@ from .bodies import (
 from .client import Client
 from .errors import AkharError, JobError, ProblemError, transcription
 from .events import DoneEvent, Event, ProgressEvent, SegmentEvent, StateEvent
-from .retries import Retries
 
 __all__ = [
     "AkharError",
@@ -48,7 +47,6 @@ __all__ = [
     "Problem",
     "ProblemError",
     "ProgressEvent",
-    "Retries",
     "Segment",
     "SegmentEvent",
     "StateEvent",

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Self, TypeVar, Unpack, cast
+from uuid import uuid4
 
 import httpx
 
@@ -21,9 +22,9 @@ from .bodies import (
     Transcription,
     Upload,
 )
-from .errors import may_pass
+from .errors import ProblemError, raise_for_problem
 from .events import OF_GROUP, OF_JOB, DoneEvent, E, Event, EventReader, Kinds
-from .retries import Retries
+from .retries import MAX_RETRIES, pause
 from .steps import File, Pause, Send, Steps
 
 T = TypeVar("T")
@@ -35,9 +36,8 @@ class Client:
     """A client for one server and one API key.
 
     `base`: such as `http://127.0.0.1:8080`. `http` sends the requests, with its own limits of time; it is not closed.
-    Without `retries` every request is sent once. With them, requests about jobs are repeated after errors that may
-    pass, and operations with an `idempotency_key`. Other operations are sent once, because the server may have run
-    their job.
+    After an error that may pass, a request is repeated up to `max_retries` times. Repetitions of an operation get the
+    job of its first request.
 
     The jobs of all operations are in the `group` and have the `labels` that are given.
 
@@ -49,7 +49,7 @@ class Client:
         base: str,
         key: str,
         *,
-        retries: Retries | None = None,
+        max_retries: int = MAX_RETRIES,
         group: str | None = None,
         labels: Mapping[str, str] | None = None,
         http: httpx.Client | None = None,
@@ -58,7 +58,7 @@ class Client:
         self._is_own = http is None
         self._base = base.rstrip("/")
         self._headers = steps.headers(key, group, labels or {})
-        self._retries = retries
+        self._max_retries = max_retries
 
     def __enter__(self) -> Self:
         return self
@@ -88,7 +88,7 @@ class Client:
     ) -> Handwriting:
         """The strokes of a pen that writes a text, and a PNG of them with `with_image`."""
         body = {"text": text, **steps.named(fields)}
-        request = steps.post("handwriting-generator", idempotency_key, json=body)
+        request = steps.post("handwriting-generator", self._key(idempotency_key), json=body)
         return cast(Handwriting, (self._result(request)).json())
 
     def handwriting_svg(
@@ -96,7 +96,7 @@ class Client:
     ) -> str:
         """The same as an SVG."""
         body = {"text": text, **steps.named(fields), "with-image": True}
-        request = steps.post("handwriting-generator", idempotency_key, steps.SVG, json=body)
+        request = steps.post("handwriting-generator", self._key(idempotency_key), steps.SVG, json=body)
         return (self._result(request)).text
 
     def speech_recognition(
@@ -107,14 +107,17 @@ class Client:
         The warnings about it are in the document of the job.
         """
         more = steps.upload(recording, fields)
-        return cast(Transcription, (self._result(steps.post("speech-recognition", idempotency_key, **more))).json())
+        return cast(
+            Transcription,
+            (self._result(steps.post("speech-recognition", self._key(idempotency_key), **more))).json(),
+        )
 
     def submit_speech_recognition(
         self, recording: File | None = None, *, idempotency_key: str | None = None, **fields: Unpack[SpeechFields]
     ) -> Job:
         """The job of a recording, which `wait` and `events` follow. It comes after those of callers that wait."""
         more = steps.upload(recording, fields)
-        request = steps.post("speech-recognition", idempotency_key, prefer="respond-async", **more)
+        request = steps.post("speech-recognition", self._key(idempotency_key), prefer="respond-async", **more)
         return cast(Job, self._document(request))
 
     def upload(self, recording: File) -> str:
@@ -123,9 +126,7 @@ class Client:
         It may be larger than a request. Raises ProblemError if the server has no bucket.
         """
         reserved = cast(Upload, self._document(steps.reservation(recording)))
-        size = {"Content-Length": str(steps.size(recording))}
-        got = self._http.put(reserved["url"], content=_parts(recording), headers=size)
-        steps.raise_for_problem(got)
+        self._run(steps.response(steps.put(reserved["url"], recording), self._max_retries))
         return reserved["id"]
 
     def job(self, job_id: str) -> Job:
@@ -134,7 +135,7 @@ class Client:
 
     def wait(self, job_id: str, timeout_s: float | None = None) -> Job:
         """The job when it has ended. Raises TimeoutError if it has not after `timeout_s` seconds."""
-        return cast(Job, self._run(steps.ended(job_id, timeout_s, self._retries)))
+        return cast(Job, self._run(steps.ended(job_id, timeout_s, self._max_retries)))
 
     def jobs(self, limit: int = 50) -> Jobs:
         """The newest jobs of the account, at most `limit` (1 to 100), without their results."""
@@ -146,7 +147,7 @@ class Client:
 
     def wait_for_group(self, name: str, timeout_s: float | None = None) -> Group:
         """The group when its jobs have ended. Raises TimeoutError if they have not after `timeout_s` seconds."""
-        return cast(Group, self._run(steps.ended_group(name, timeout_s, self._retries)))
+        return cast(Group, self._run(steps.ended_group(name, timeout_s, self._max_retries)))
 
     def groups(self, limit: int = 50) -> Groups:
         """The first groups of the account by their names, at most `limit` (1 to 100)."""
@@ -163,7 +164,7 @@ class Client:
     def delete_group(self, name: str) -> None:
         """Cancels the jobs of a group that have not ended, and deletes all of them."""
         request = Send("DELETE", f"/v1/groups/{name}", {"Accept": steps.JSON}, {"params": {"purge": "true"}})
-        self._run(steps.response(request, self._retries))
+        self._run(steps.response(request, self._max_retries))
 
     def job_result(self, job_id: str) -> JobResult:
         """The result of a job that has succeeded."""
@@ -172,44 +173,46 @@ class Client:
     def delete(self, job_id: str) -> Job | None:
         """Cancels a job that is queued or running, and returns it. Deletes a job that has ended."""
         request = Send("DELETE", f"/v1/jobs/{job_id}", {"Accept": steps.JSON}, is_safe=False)
-        got = self._run(steps.response(request, self._retries))
+        got = self._run(steps.response(request, self._max_retries))
         return None if got.status_code == httpx.codes.NO_CONTENT else cast(Job, got.json())
 
     def events(self, job_id: str) -> Iterator[Event]:
-        """What happens to a job, until it has ended. With retries, a stream that breaks goes on where it was."""
+        """What happens to a job, until it has ended. A stream that breaks goes on where it was."""
         return self._follow(f"/v1/jobs/{job_id}/events", OF_JOB, lambda event: isinstance(event, DoneEvent))
 
     def _follow(self, path: str, kinds: Kinds[E], is_last: Callable[[E], bool]) -> Iterator[E]:
         """The events of a stream up to its last one."""
-        reader, pauses = EventReader(kinds), None
+        reader, n_broken = EventReader(kinds), 0
         while True:
             headers = {"Accept": "text/event-stream", **reader.opened()}
             try:
                 with self._stream(path, headers) as lines:
                     for line in lines:
+                        n_broken = 0
                         if (event := reader.read(line)) is None:
                             continue
-                        pauses = None
                         yield event
                         if is_last(event):
                             return
                 raise httpx.RemoteProtocolError("the stream ended before its last event")
-            except Exception as error:
-                if self._retries is None or not may_pass(error):
-                    raise
-                pauses = pauses or self._retries.pauses()
-                pause = max(reader.retry_s, pauses.after(error))
-            time.sleep(pause)
+            except (ProblemError, httpx.TransportError) as error:
+                seconds = max(reader.retry_s, pause(error, n_broken, self._max_retries))
+            n_broken += 1
+            time.sleep(seconds)
 
     def _recognition(self, operation: str, image: File, top_k: int | None, key: str | None) -> Predictions:
         more = steps.upload(image, {} if top_k is None else {"top_k": top_k})
-        return cast(Predictions, (self._result(steps.post(operation, key, **more))).json())
+        return cast(Predictions, (self._result(steps.post(operation, self._key(key), **more))).json())
+
+    def _key(self, given: str | None) -> str | None:
+        """The idempotency key of a request, which needs one if it may be repeated."""
+        return given or (str(uuid4()) if self._max_retries > 0 else None)
 
     def _result(self, request: Send) -> httpx.Response:
-        return self._run(steps.result(request, self._retries))
+        return self._run(steps.result(request, self._max_retries))
 
     def _document(self, request: Send) -> object:
-        return self._run(steps.document(request, self._retries))
+        return self._run(steps.document(request, self._max_retries))
 
     def _run(self, call: Steps[T]) -> T:
         """Takes the steps of a call; its result."""
@@ -230,6 +233,8 @@ class Client:
             return cast(T, end.value)
 
     def _send(self, step: Send) -> httpx.Response:
+        if step.file is not None:
+            return self._http.request(step.method, step.path, content=_parts(step.file), headers=step.headers)
         headers = {**self._headers, **step.headers}
         return self._http.request(step.method, self._base + step.path, headers=headers, **step.more)
 
@@ -238,7 +243,7 @@ class Client:
         with self._http.stream("GET", self._base + path, headers={**self._headers, **headers}) as got:
             if not got.is_success:
                 got.read()
-            steps.raise_for_problem(got)
+            raise_for_problem(got)
             yield got.iter_lines()
 
 

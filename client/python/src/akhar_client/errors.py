@@ -1,5 +1,9 @@
 """Why a request failed, or a job has no result."""
 
+import math
+import sys
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import cast
 
 import httpx
@@ -36,11 +40,43 @@ class JobError(AkharError):
         self.job = job
 
 
+def raise_for_problem(got: httpx.Response) -> None:
+    """Raises the error that a response is."""
+    if got.is_success:
+        return
+    is_problem = got.headers.get("content-type", "").startswith("application/problem+json")
+    raise ProblemError(got.status_code, got.json() if is_problem else None, retry_after_s(got))
+
+
+def retry_after_s(got: httpx.Response) -> int | None:
+    """Whole seconds until a request may be repeated, from `Retry-After`, which is a number or a date."""
+    said = got.headers.get("retry-after", "")
+    try:
+        return max(0, math.ceil(float(said)))
+    except OverflowError:
+        return sys.maxsize
+    except ValueError:
+        pass
+    try:
+        now = parsedate_to_datetime(got.headers["date"]) if "date" in got.headers else datetime.now(UTC)
+        return max(0, math.ceil((parsedate_to_datetime(said) - now).total_seconds()))
+    except (ValueError, TypeError):
+        return None
+
+
 def may_pass(error: Exception) -> bool:
-    """Whether the same request may succeed later: the connection broke, or the status says so."""
+    """Whether the same request may succeed later: the connection broke, or the server says so."""
     if isinstance(error, ProblemError):
-        return error.status in PASSING
-    return isinstance(error, httpx.TransportError) and not isinstance(error, httpx.UnsupportedProtocol)
+        return error.status in PASSING or error.retry_after_s is not None
+    lasting = httpx.UnsupportedProtocol | httpx.LocalProtocolError
+    return isinstance(error, httpx.TransportError) and not isinstance(error, lasting)
+
+
+def is_refusal(error: Exception) -> bool:
+    """Whether the same request may succeed later, and the server has certainly not done what it asks for."""
+    if isinstance(error, ProblemError):
+        return error.status == 429 or (error.status == 503 and error.retry_after_s is not None)
+    return isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
 
 
 def transcription(job: Job) -> Transcription:

@@ -1,56 +1,31 @@
 """When a request is repeated."""
 
+import logging
 import random
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
-from .errors import ProblemError, may_pass
+from .errors import ProblemError, is_refusal, may_pass
 
-SHORTEST_S, LONGEST_S = 0.25, 15.0
+MAX_RETRIES = 2
+SHORTEST_S, LONGEST_S = 0.5, 8.0
+LONGEST_RETRY_AFTER_S = 24 * 60 * 60
+"""Every quota of the service is free again after a day at most. A longer wait is an error."""
+LOUD_S = 60
+LOG = logging.getLogger("akhar_client")
 
 
-@dataclass(frozen=True)
-class Retries:
-    """Repeats a request after errors that may pass, for `within_s` seconds from its first attempt on.
+def pause(error: Exception, n_before: int, max_retries: int, *, is_safe: bool = True) -> float:
+    """Seconds until a request that failed is repeated, after `n_before` repetitions. Raises the error if it is not.
 
-    A pause has a random length up to 0.25 s, 0.5 s, 1 s and so on up to 15 s, so that many clients do not come back at
-    the same time. It is as long as the server's `Retry-After` says, if it sent one. If that is longer than the time
-    that is left, the error is raised at once. `on_error` gets each error before the pause.
+    The pause is as long as the server's `Retry-After` says. Without one it is 0.5 s, 1 s, 2 s and so on up to 8 s, less
+    a random part up to a quarter, so that many clients do not come back at the same time. A request that is not safe
+    is repeated only if the server has refused it.
     """
-
-    within_s: float
-    on_error: Callable[[Exception], None] = lambda _: None
-
-    def pauses(self) -> "Pauses":
-        """The pauses of one request, whose first attempt begins now."""
-        return Pauses(self)
-
-
-class Pauses:
-    """The pauses between the attempts of one request."""
-
-    def __init__(self, retries: Retries) -> None:
-        self._retries = retries
-        self._deadline = time.monotonic() + retries.within_s
-        self._longest = _longest()
-
-    def after(self, error: Exception) -> float:
-        """Seconds until the next attempt. Raises the error if there is none."""
-        pause = next(self._longest) * random.uniform(0.1, 1)
-        if not may_pass(error):
-            raise error
-        self._retries.on_error(error)
-        if isinstance(error, ProblemError) and error.retry_after_s is not None:
-            pause = error.retry_after_s
-        if pause >= self._deadline - time.monotonic():
-            raise error
-        return pause
-
-
-def _longest() -> Iterator[float]:
-    """The longest that each pause may be, unless the server asks for more."""
-    longest = SHORTEST_S
-    while True:
-        yield longest
-        longest = min(2 * longest, LONGEST_S)
+    retry_after_s = error.retry_after_s if isinstance(error, ProblemError) else None
+    is_worth_it = may_pass(error) if is_safe else is_refusal(error)
+    if n_before >= max_retries or not is_worth_it or (retry_after_s or 0) > LONGEST_RETRY_AFTER_S:
+        raise error
+    # After four repetitions it is the longest.
+    seconds = retry_after_s or min(SHORTEST_S * 2 ** min(n_before, 4), LONGEST_S) * random.uniform(0.75, 1)
+    level = logging.WARNING if seconds > LOUD_S else logging.INFO
+    LOG.log(level, "the request is repeated in %.1f s, after: %s", seconds, str(error) or repr(error))
+    return seconds

@@ -14,8 +14,8 @@ from typing import IO, Any, TypeAlias, TypeVar
 
 import httpx
 
-from .errors import JobError, ProblemError
-from .retries import Retries
+from .errors import JobError, ProblemError, raise_for_problem, retry_after_s
+from .retries import pause
 
 T = TypeVar("T")
 JSON = "application/json"
@@ -39,6 +39,8 @@ class Send:
     """Other arguments of `httpx.Client.build_request`."""
     is_safe: bool = True
     """Whether a repetition has no further effect."""
+    file: "File | None" = None
+    """What is sent to the path, which is then a whole URL of another server."""
 
 
 @dataclass(frozen=True)
@@ -51,33 +53,23 @@ class Pause:
 Steps: TypeAlias = Generator[Send | Pause, httpx.Response, T]
 
 
-def response(request: Send, retries: Retries | None) -> Steps[httpx.Response]:
-    """The successful response to a request, which is repeated after errors if that is safe."""
-    pauses = retries.pauses() if retries and request.is_safe else None
+def response(request: Send, max_retries: int) -> Steps[httpx.Response]:
+    """The successful response to a request, which is repeated after errors that may pass."""
+    n_before = 0
     while True:
         try:
             got = yield request
             raise_for_problem(got)
             return got
         except (ProblemError, httpx.TransportError) as error:
-            if pauses is None:
-                raise
-            pause = pauses.after(error)
-        yield Pause(pause)
+            seconds = pause(error, n_before, max_retries, is_safe=request.is_safe)
+        n_before += 1
+        yield Pause(seconds)
 
 
-def raise_for_problem(got: httpx.Response) -> None:
-    """Raises the error that a response is."""
-    if got.is_success:
-        return
-    is_problem = got.headers.get("content-type", "").startswith("application/problem+json")
-    after = got.headers.get("retry-after", "")
-    raise ProblemError(got.status_code, got.json() if is_problem else None, int(after) if after.isdecimal() else None)
-
-
-def document(request: Send, retries: Retries | None) -> Steps[Any]:
+def document(request: Send, max_retries: int) -> Steps[Any]:
     """The JSON document that answers a request, or None if the answer is empty."""
-    got = yield from response(request, retries)
+    got = yield from response(request, max_retries)
     return got.json() if got.content else None
 
 
@@ -111,6 +103,11 @@ def reservation(file: File) -> Send:
     return Send("POST", "/v1/uploads", {"Accept": JSON}, {"json": {"size": size(file)}}, is_safe=False)
 
 
+def put(url: str, file: File) -> Send:
+    """A request that sends a file to the URL of an upload, without the key."""
+    return Send("PUT", url, {"Content-Length": str(size(file))}, file=file)
+
+
 def size(file: File) -> int:
     """The number of bytes of a file."""
     return len(file) if isinstance(file, bytes) else Path(file).stat().st_size
@@ -126,15 +123,15 @@ def named(fields: Mapping[str, object]) -> dict[str, object]:
     return {name.replace("_", "-"): value for name, value in fields.items()}
 
 
-def result(request: Send, retries: Retries | None) -> Steps[httpx.Response]:
+def result(request: Send, max_retries: int) -> Steps[httpx.Response]:
     """The response of an operation, however long its job takes."""
-    got = yield from response(request, retries)
+    got = yield from response(request, max_retries)
     if got.status_code != httpx.codes.ACCEPTED:
         return got
-    job = yield from ended(got.json()["id"], None, retries)
+    job = yield from ended(got.json()["id"], None, max_retries)
     if job["state"] != "succeeded":
         raise JobError(job)
-    return (yield from response(get(f"/v1/jobs/{job['id']}/result", accept=request.headers["Accept"]), retries))
+    return (yield from response(get(f"/v1/jobs/{job['id']}/result", accept=request.headers["Accept"]), max_retries))
 
 
 def headers(key: str, group: str | None, labels: Mapping[str, str]) -> dict[str, str]:
@@ -147,24 +144,29 @@ def headers(key: str, group: str | None, labels: Mapping[str, str]) -> dict[str,
     return given
 
 
-def ended(job_id: str, timeout_s: float | None, retries: Retries | None) -> Steps[Any]:
+def ended(job_id: str, timeout_s: float | None, max_retries: int) -> Steps[Any]:
     """The document of a job that has ended. Raises TimeoutError after `timeout_s` seconds."""
-    return (yield from _ended(f"/v1/jobs/{job_id}", lambda job: job["state"] in ENDED, timeout_s, retries))
+    return (yield from _ended(f"/v1/jobs/{job_id}", lambda job: job["state"] in ENDED, timeout_s, max_retries))
 
 
-def ended_group(name: str, timeout_s: float | None, retries: Retries | None) -> Steps[Any]:
+def ended_group(name: str, timeout_s: float | None, max_retries: int) -> Steps[Any]:
     """The document of a group whose jobs have ended. Raises TimeoutError after `timeout_s` seconds."""
-    return (yield from _ended(f"/v1/groups/{name}", lambda group: group["has_ended"], timeout_s, retries))
+    return (yield from _ended(f"/v1/groups/{name}", lambda group: group["has_ended"], timeout_s, max_retries))
 
 
-def _ended(path: str, has_ended: Callable[[Any], bool], timeout_s: float | None, retries: Retries | None) -> Steps[Any]:
+def _ended(path: str, has_ended: Callable[[Any], bool], timeout_s: float | None, max_retries: int) -> Steps[Any]:
     deadline = None if timeout_s is None else monotonic() + timeout_s
     while True:
         left = LONGEST_WAIT_S if deadline is None else max(0, min(LONGEST_WAIT_S, deadline - monotonic()))
-        found = yield from document(get(path, {"wait": int(left)}), retries)
+        asked_at = monotonic()
+        got = yield from response(get(path, {"wait": int(left)}), max_retries)
+        found = got.json()
         if has_ended(found):
             return found
-        if deadline is not None and monotonic() >= deadline:
+        now = monotonic()
+        if deadline is not None and now >= deadline:
             raise TimeoutError(f"{path} has not ended after {timeout_s} s")
-        if int(left) == 0:
-            yield Pause(left)
+        if now < asked_at + max(1, int(left)):
+            # It was not asked to wait, or does not, as one that stops.
+            seconds = retry_after_s(got) or 1
+            yield Pause(seconds if deadline is None else min(seconds, deadline - now))
