@@ -44,6 +44,20 @@ def test_every_operation_is_answered(akhar: Client) -> None:
     assert [word["word"] for word in spoken["timestamps"][0]["words"]] == SENTENCES[0].split()
 
 
+def test_a_call_has_options_for_its_job(akhar: Client) -> None:
+    group, key = f"run-{uuid.uuid4()}", str(uuid.uuid4())
+    image = FIXTURES / "images/digit-5.png"
+    for _ in range(2):
+        akhar.digit_recognition(image, group=group, labels={"page": "7"}, idempotency_key=key)
+    assert akhar.group(group)["succeeded"] == 1
+    [job] = [job for job in akhar.jobs(limit=20)["jobs"] if job.get("group") == group]
+    assert job["labels"] == {"page": "7"}
+    with pytest.raises(ProblemError) as refused:
+        akhar.speech_recognition(RECORDING, retain_s=10**9, webhook="ftp://a.example")
+    assert refused.value.problem
+    assert [error["field"] for error in refused.value.problem["errors"]] == ["Akhar-Webhook", "Akhar-Retain"]
+
+
 def test_handwriting_is_strokes_a_png_or_an_svg(akhar: Client) -> None:
     plain = akhar.handwriting_generator("ਸਤਿ", seed=7, page_width=300)
     picture = akhar.handwriting_generator("ਸਤਿ", seed=7, page_width=300, with_image=True, stroke_color="blue")

@@ -22,6 +22,7 @@ from .bodies import (
     Violation,
     Word,
 )
+from .calls import HandwritingCall, JobOptions, SpeechCall
 from .client import Client
 from .errors import AkharError, JobError, ProblemError, transcription
 from .events import DoneEvent, Event, ProgressEvent, SegmentEvent, StateEvent
@@ -35,8 +36,10 @@ __all__ = [
     "Group",
     "Groups",
     "Handwriting",
+    "HandwritingCall",
     "Job",
     "JobError",
+    "JobOptions",
     "JobResult",
     "JobState",
     "Jobs",
@@ -49,6 +52,7 @@ __all__ = [
     "ProgressEvent",
     "Segment",
     "SegmentEvent",
+    "SpeechCall",
     "StateEvent",
     "Transcription",
     "Violation",

@@ -13,15 +13,14 @@ from .bodies import (
     Group,
     Groups,
     Handwriting,
-    HandwritingFields,
     Job,
     JobResult,
     Jobs,
     Predictions,
-    SpeechFields,
     Transcription,
     Upload,
 )
+from .calls import HandwritingCall, JobOptions, SpeechCall
 from .errors import ProblemError, raise_for_problem
 from .events import OF_GROUP, OF_JOB, DoneEvent, E, Event, EventReader, Kinds
 from .retries import MAX_RETRIES, pause
@@ -39,7 +38,7 @@ class AsyncClient:
     After an error that may pass, a request is repeated up to `max_retries` times. Repetitions of an operation get the
     job of its first request.
 
-    The jobs of all operations are in the `group` and have the `labels` that are given.
+    The jobs of all operations are in the `group` and have the `labels` that are given, unless a call says otherwise.
 
     Every operation waits until its job has ended, however long that takes, and raises `JobError` if it has no result.
     """
@@ -57,7 +56,8 @@ class AsyncClient:
         self._http = http or httpx.AsyncClient(timeout=TIMEOUT)
         self._is_own = http is None
         self._base = base.rstrip("/")
-        self._headers = steps.headers(key, group, labels or {})
+        self._headers = {"Authorization": f"Bearer {key}"}
+        self._options: JobOptions = {"group": group, "labels": labels}
         self._max_retries = max_retries
 
     async def __aenter__(self) -> Self:
@@ -72,52 +72,36 @@ class AsyncClient:
             await self._http.aclose()
 
     async def digit_recognition(
-        self, image: File, *, top_k: int | None = None, idempotency_key: str | None = None
+        self, image: File, *, top_k: int | None = None, **options: Unpack[JobOptions]
     ) -> Predictions:
         """The digit in a PNG or JPEG image: the `top_k` most likely ones, 1 to 5."""
-        return await self._recognition("digit-recognition", image, top_k, idempotency_key)
+        return await self._recognition("digit-recognition", {"file": image, "top_k": top_k, **options})
 
     async def alphabet_recognition(
-        self, image: File, *, top_k: int | None = None, idempotency_key: str | None = None
+        self, image: File, *, top_k: int | None = None, **options: Unpack[JobOptions]
     ) -> Predictions:
         """The letter in a PNG or JPEG image: the `top_k` most likely ones, 1 to 5."""
-        return await self._recognition("alphabet-recognition", image, top_k, idempotency_key)
+        return await self._recognition("alphabet-recognition", {"file": image, "top_k": top_k, **options})
 
-    async def handwriting_generator(
-        self, text: str, *, idempotency_key: str | None = None, **fields: Unpack[HandwritingFields]
-    ) -> Handwriting:
+    async def handwriting_generator(self, text: str, **call: Unpack[HandwritingCall]) -> Handwriting:
         """The strokes of a pen that writes a text, and a PNG of them with `with_image`."""
-        body = {"text": text, **steps.named(fields)}
-        request = steps.post("handwriting-generator", self._key(idempotency_key), json=body)
-        return cast(Handwriting, (await self._result(request)).json())
+        got = await self._result("handwriting-generator", {"text": text, **call})
+        return cast(Handwriting, got.json())
 
-    async def handwriting_svg(
-        self, text: str, *, idempotency_key: str | None = None, **fields: Unpack[HandwritingFields]
-    ) -> str:
+    async def handwriting_svg(self, text: str, **call: Unpack[HandwritingCall]) -> str:
         """The same as an SVG."""
-        body = {"text": text, **steps.named(fields), "with-image": True}
-        request = steps.post("handwriting-generator", self._key(idempotency_key), steps.SVG, json=body)
-        return (await self._result(request)).text
+        return (await self._result("handwriting-generator", {"text": text, **call, "with_image": True}, steps.SVG)).text
 
-    async def speech_recognition(
-        self, recording: File | None = None, *, idempotency_key: str | None = None, **fields: Unpack[SpeechFields]
-    ) -> Transcription:
+    async def speech_recognition(self, recording: File | None = None, **call: Unpack[SpeechCall]) -> Transcription:
         """What is said in an MP3 or WAV recording, or in that which the server fetches from `url` or has as `upload`.
 
         The warnings about it are in the document of the job.
         """
-        more = steps.upload(recording, fields)
-        return cast(
-            Transcription,
-            (await self._result(steps.post("speech-recognition", self._key(idempotency_key), **more))).json(),
-        )
+        return cast(Transcription, (await self._result("speech-recognition", {"file": recording, **call})).json())
 
-    async def submit_speech_recognition(
-        self, recording: File | None = None, *, idempotency_key: str | None = None, **fields: Unpack[SpeechFields]
-    ) -> Job:
+    async def submit_speech_recognition(self, recording: File | None = None, **call: Unpack[SpeechCall]) -> Job:
         """The job of a recording, which `wait` and `events` follow. It comes after those of callers that wait."""
-        more = steps.upload(recording, fields)
-        request = steps.post("speech-recognition", self._key(idempotency_key), prefer="respond-async", **more)
+        request = self._post("speech-recognition", {"file": recording, **call}, prefer=steps.DO_NOT_WAIT)
         return cast(Job, await self._document(request))
 
     async def upload(self, recording: File) -> str:
@@ -200,16 +184,18 @@ class AsyncClient:
             n_broken += 1
             await asyncio.sleep(seconds)
 
-    async def _recognition(self, operation: str, image: File, top_k: int | None, key: str | None) -> Predictions:
-        more = steps.upload(image, {} if top_k is None else {"top_k": top_k})
-        return cast(Predictions, (await self._result(steps.post(operation, self._key(key), **more))).json())
+    async def _recognition(self, operation: str, call: Mapping[str, object]) -> Predictions:
+        return cast(Predictions, (await self._result(operation, call)).json())
 
-    def _key(self, given: str | None) -> str | None:
-        """The idempotency key of a request, which needs one if it may be repeated."""
-        return given or (str(uuid4()) if self._max_retries > 0 else None)
+    def _post(
+        self, operation: str, call: Mapping[str, object], accept: str = steps.JSON, prefer: str = steps.WAIT
+    ) -> Send:
+        # A request that may be repeated needs a key.
+        key = {"idempotency_key": str(uuid4())} if self._max_retries > 0 else {}
+        return steps.post(operation, call, {**self._options, **key}, accept, prefer)
 
-    async def _result(self, request: Send) -> httpx.Response:
-        return await self._run(steps.result(request, self._max_retries))
+    async def _result(self, operation: str, call: Mapping[str, object], accept: str = steps.JSON) -> httpx.Response:
+        return await self._run(steps.result(self._post(operation, call, accept), self._max_retries))
 
     async def _document(self, request: Send) -> object:
         return await self._run(steps.document(request, self._max_retries))

@@ -13,15 +13,14 @@ from .bodies import (
     Group,
     Groups,
     Handwriting,
-    HandwritingFields,
     Job,
     JobResult,
     Jobs,
     Predictions,
-    SpeechFields,
     Transcription,
     Upload,
 )
+from .calls import HandwritingCall, JobOptions, SpeechCall
 from .errors import ProblemError, raise_for_problem
 from .events import OF_GROUP, OF_JOB, DoneEvent, E, Event, EventReader, Kinds
 from .retries import MAX_RETRIES, pause
@@ -39,7 +38,7 @@ class Client:
     After an error that may pass, a request is repeated up to `max_retries` times. Repetitions of an operation get the
     job of its first request.
 
-    The jobs of all operations are in the `group` and have the `labels` that are given.
+    The jobs of all operations are in the `group` and have the `labels` that are given, unless a call says otherwise.
 
     Every operation waits until its job has ended, however long that takes, and raises `JobError` if it has no result.
     """
@@ -57,7 +56,8 @@ class Client:
         self._http = http or httpx.Client(timeout=TIMEOUT)
         self._is_own = http is None
         self._base = base.rstrip("/")
-        self._headers = steps.headers(key, group, labels or {})
+        self._headers = {"Authorization": f"Bearer {key}"}
+        self._options: JobOptions = {"group": group, "labels": labels}
         self._max_retries = max_retries
 
     def __enter__(self) -> Self:
@@ -71,53 +71,35 @@ class Client:
         if self._is_own:
             self._http.close()
 
-    def digit_recognition(
-        self, image: File, *, top_k: int | None = None, idempotency_key: str | None = None
-    ) -> Predictions:
+    def digit_recognition(self, image: File, *, top_k: int | None = None, **options: Unpack[JobOptions]) -> Predictions:
         """The digit in a PNG or JPEG image: the `top_k` most likely ones, 1 to 5."""
-        return self._recognition("digit-recognition", image, top_k, idempotency_key)
+        return self._recognition("digit-recognition", {"file": image, "top_k": top_k, **options})
 
     def alphabet_recognition(
-        self, image: File, *, top_k: int | None = None, idempotency_key: str | None = None
+        self, image: File, *, top_k: int | None = None, **options: Unpack[JobOptions]
     ) -> Predictions:
         """The letter in a PNG or JPEG image: the `top_k` most likely ones, 1 to 5."""
-        return self._recognition("alphabet-recognition", image, top_k, idempotency_key)
+        return self._recognition("alphabet-recognition", {"file": image, "top_k": top_k, **options})
 
-    def handwriting_generator(
-        self, text: str, *, idempotency_key: str | None = None, **fields: Unpack[HandwritingFields]
-    ) -> Handwriting:
+    def handwriting_generator(self, text: str, **call: Unpack[HandwritingCall]) -> Handwriting:
         """The strokes of a pen that writes a text, and a PNG of them with `with_image`."""
-        body = {"text": text, **steps.named(fields)}
-        request = steps.post("handwriting-generator", self._key(idempotency_key), json=body)
-        return cast(Handwriting, (self._result(request)).json())
+        got = self._result("handwriting-generator", {"text": text, **call})
+        return cast(Handwriting, got.json())
 
-    def handwriting_svg(
-        self, text: str, *, idempotency_key: str | None = None, **fields: Unpack[HandwritingFields]
-    ) -> str:
+    def handwriting_svg(self, text: str, **call: Unpack[HandwritingCall]) -> str:
         """The same as an SVG."""
-        body = {"text": text, **steps.named(fields), "with-image": True}
-        request = steps.post("handwriting-generator", self._key(idempotency_key), steps.SVG, json=body)
-        return (self._result(request)).text
+        return (self._result("handwriting-generator", {"text": text, **call, "with_image": True}, steps.SVG)).text
 
-    def speech_recognition(
-        self, recording: File | None = None, *, idempotency_key: str | None = None, **fields: Unpack[SpeechFields]
-    ) -> Transcription:
+    def speech_recognition(self, recording: File | None = None, **call: Unpack[SpeechCall]) -> Transcription:
         """What is said in an MP3 or WAV recording, or in that which the server fetches from `url` or has as `upload`.
 
         The warnings about it are in the document of the job.
         """
-        more = steps.upload(recording, fields)
-        return cast(
-            Transcription,
-            (self._result(steps.post("speech-recognition", self._key(idempotency_key), **more))).json(),
-        )
+        return cast(Transcription, (self._result("speech-recognition", {"file": recording, **call})).json())
 
-    def submit_speech_recognition(
-        self, recording: File | None = None, *, idempotency_key: str | None = None, **fields: Unpack[SpeechFields]
-    ) -> Job:
+    def submit_speech_recognition(self, recording: File | None = None, **call: Unpack[SpeechCall]) -> Job:
         """The job of a recording, which `wait` and `events` follow. It comes after those of callers that wait."""
-        more = steps.upload(recording, fields)
-        request = steps.post("speech-recognition", self._key(idempotency_key), prefer="respond-async", **more)
+        request = self._post("speech-recognition", {"file": recording, **call}, prefer=steps.DO_NOT_WAIT)
         return cast(Job, self._document(request))
 
     def upload(self, recording: File) -> str:
@@ -200,16 +182,18 @@ class Client:
             n_broken += 1
             time.sleep(seconds)
 
-    def _recognition(self, operation: str, image: File, top_k: int | None, key: str | None) -> Predictions:
-        more = steps.upload(image, {} if top_k is None else {"top_k": top_k})
-        return cast(Predictions, (self._result(steps.post(operation, self._key(key), **more))).json())
+    def _recognition(self, operation: str, call: Mapping[str, object]) -> Predictions:
+        return cast(Predictions, (self._result(operation, call)).json())
 
-    def _key(self, given: str | None) -> str | None:
-        """The idempotency key of a request, which needs one if it may be repeated."""
-        return given or (str(uuid4()) if self._max_retries > 0 else None)
+    def _post(
+        self, operation: str, call: Mapping[str, object], accept: str = steps.JSON, prefer: str = steps.WAIT
+    ) -> Send:
+        # A request that may be repeated needs a key.
+        key = {"idempotency_key": str(uuid4())} if self._max_retries > 0 else {}
+        return steps.post(operation, call, {**self._options, **key}, accept, prefer)
 
-    def _result(self, request: Send) -> httpx.Response:
-        return self._run(steps.result(request, self._max_retries))
+    def _result(self, operation: str, call: Mapping[str, object], accept: str = steps.JSON) -> httpx.Response:
+        return self._run(steps.result(self._post(operation, call, accept), self._max_retries))
 
     def _document(self, request: Send) -> object:
         return self._run(steps.document(request, self._max_retries))

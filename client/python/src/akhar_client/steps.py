@@ -21,6 +21,16 @@ T = TypeVar("T")
 JSON = "application/json"
 SVG = "image/svg+xml"
 LONGEST_WAIT_S = 60
+WAIT, DO_NOT_WAIT = f"wait={LONGEST_WAIT_S}", "respond-async"
+OPTIONS = {
+    "idempotency_key": "Idempotency-Key",
+    "group": "Akhar-Group",
+    "group_webhook": "Akhar-Group-Webhook",
+    "labels": "Akhar-Label",
+    "retain_s": "Akhar-Retain",
+    "webhook": "Akhar-Webhook",
+}
+"""The headers of the options of a job."""
 PART = 1024 * 1024
 """How much of a file is sent at a time, bytes."""
 ENDED = {"succeeded", "failed", "cancelled"}
@@ -78,24 +88,40 @@ def get(path: str, params: Mapping[str, str | int] | None = None, accept: str = 
     return Send("GET", path, {"Accept": accept}, {"params": params} if params else {})
 
 
-def post(operation: str, key: str | None, accept: str = JSON, prefer: str = "", **more: Any) -> Send:
-    """A request that makes a job. With an idempotency key its repetitions get the job of the first."""
-    headers = {"Accept": accept, "Prefer": prefer or f"wait={LONGEST_WAIT_S}"}
-    if key is not None:
-        headers["Idempotency-Key"] = key
-    return Send("POST", f"/v1/models/{operation}", headers, more, is_safe=key is not None)
+def post(
+    operation: str, call: Mapping[str, Any], defaults: Mapping[str, Any], accept: str = JSON, prefer: str = WAIT
+) -> Send:
+    """A request that makes a job. `call`: its fields, with the `file`, and options of its job beside the defaults."""
+    fields = {name: value for name, value in call.items() if value is not None}
+    options = {**defaults, **{name: fields.pop(name) for name in OPTIONS if name in fields}}
+    labels = {**(defaults.get("labels") or {}), **(options.pop("labels", None) or {})}
+    for name, value in labels.items():
+        if "," in name + value:
+            raise ValueError(f"the label {name}={value} has a comma")
+    if labels:
+        options["labels"] = ",".join(f"{name}={value}" for name, value in labels.items())
+    headers = {OPTIONS[name]: str(value) for name, value in options.items() if value is not None}
+    fields = {name.replace("_", "-"): value for name, value in fields.items()}
+    more = {"json": fields} if "text" in fields else form(fields)
+    return Send("POST", f"/v1/models/{operation}", {"Accept": accept, "Prefer": prefer, **headers}, more)
 
 
-def upload(file: File | None, fields: Mapping[str, object]) -> dict[str, Any]:
-    """A form with a file, or with its URL or upload among the fields, as arguments of a request."""
+def form(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A form with a `file`, or with its URL or upload among the fields, as arguments of a request."""
+    fields = {**fields}
+    file = fields.pop("file", None)
     # A list is sent as a field for each of its texts.
-    texts = {n: value if isinstance(value, str | list) else json.dumps(value) for n, value in named(fields).items()}
-    if file is None:
-        # Only with files is it sent as multipart/form-data.
-        name = "upload" if "upload" in texts else "url"
-        return {"files": {name: (None, texts.pop(name, ""))}, "data": texts}
-    content = file if isinstance(file, bytes) else Path(file).read_bytes()
-    return {"files": {"file": ("file", content)}, "data": texts}
+    texts = {name: value if isinstance(value, str | list) else json.dumps(value) for name, value in fields.items()}
+    if file is not None:
+        return {"files": {"file": ("file", content(file))}, "data": texts}
+    # Only with files is it sent as multipart/form-data.
+    name = "upload" if "upload" in texts else "url"
+    return {"files": {name: (None, texts.pop(name, ""))}, "data": texts}
+
+
+def content(file: File) -> bytes:
+    """All bytes of a file."""
+    return file if isinstance(file, bytes) else Path(file).read_bytes()
 
 
 def reservation(file: File) -> Send:
@@ -118,11 +144,6 @@ def opened(file: File) -> IO[bytes]:
     return io.BytesIO(file) if isinstance(file, bytes) else Path(file).open("rb")
 
 
-def named(fields: Mapping[str, object]) -> dict[str, object]:
-    """Fields by their names in requests."""
-    return {name.replace("_", "-"): value for name, value in fields.items()}
-
-
 def result(request: Send, max_retries: int) -> Steps[httpx.Response]:
     """The response of an operation, however long its job takes."""
     got = yield from response(request, max_retries)
@@ -132,16 +153,6 @@ def result(request: Send, max_retries: int) -> Steps[httpx.Response]:
     if job["state"] != "succeeded":
         raise JobError(job)
     return (yield from response(get(f"/v1/jobs/{job['id']}/result", accept=request.headers["Accept"]), max_retries))
-
-
-def headers(key: str, group: str | None, labels: Mapping[str, str]) -> dict[str, str]:
-    """The headers of all requests of a client."""
-    given = {"Authorization": f"Bearer {key}"}
-    if group is not None:
-        given["Akhar-Group"] = group
-    if labels:
-        given["Akhar-Label"] = ",".join(f"{name}={value}" for name, value in labels.items())
-    return given
 
 
 def ended(job_id: str, timeout_s: float | None, max_retries: int) -> Steps[Any]:

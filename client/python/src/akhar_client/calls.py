@@ -1,0 +1,31 @@
+"""What the calls of a client take beside the fields of a request."""
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+from .bodies import HandwritingFields, SpeechFields
+
+
+class JobOptions(TypedDict, total=False):
+    """What every operation may say about its job."""
+
+    idempotency_key: str | None
+    """Requests with the same key have one job. Without it the client makes a key for the repetitions of one call."""
+    group: str | None
+    """In which the job is counted, in place of the client's group."""
+    group_webhook: str | None
+    """A URL to which the end of the group is announced."""
+    labels: Mapping[str, str] | None
+    """Beside the client's labels."""
+    retain_s: int | None
+    """For how many seconds after its end the job is kept. 0: until its result is delivered the first time."""
+    webhook: str | None
+    """A URL to which the end of the job is announced."""
+
+
+class HandwritingCall(HandwritingFields, JobOptions, total=False):
+    """The fields of a handwriting request beside its text, and options of its job."""
+
+
+class SpeechCall(SpeechFields, JobOptions, total=False):
+    """The fields of a speech recognition request beside its recording, and options of its job."""

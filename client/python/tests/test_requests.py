@@ -1,0 +1,84 @@
+"""What is sent for a call, and what comes of its response."""
+
+from collections.abc import Callable
+
+import httpx
+import pytest
+from akhar_client import Client, JobOptions
+
+PREDICTIONS = {"predictions": [{"label": "੫", "score": 0.9}]}
+
+
+class Server:
+    """Gives this answer to every request, and keeps the requests."""
+
+    def __init__(self, answer: httpx.Response) -> None:
+        self.answer = answer
+        self.requests: list[httpx.Request] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        return self.answer
+
+    def client(self, group: str | None = None, labels: dict[str, str] | None = None) -> Client:
+        http = httpx.Client(transport=httpx.MockTransport(self))
+        return Client("http://akhar", "ak_one", group=group, labels=labels, http=http)
+
+    def headers(self) -> dict[str, str]:
+        """Those of the last request that are about its job, without the key for repetitions."""
+        names = ("akhar-", "prefer")
+        return {name: value for name, value in self.requests[-1].headers.items() if name.startswith(names)}
+
+
+def test_a_call_has_options_for_its_job() -> None:
+    server = Server(httpx.Response(200, json={**PREDICTIONS, "points": {}, "transcription": "", "id": "a-job"}))
+    akhar = server.client(group="monday", labels={"customer": "42", "shift": "early"})
+    akhar.digit_recognition(b"png")
+    assert server.headers() == {
+        "prefer": "wait=60",
+        "akhar-group": "monday",
+        "akhar-label": "customer=42,shift=early",
+    }
+    expected = {
+        "prefer": "wait=60",
+        "akhar-group": "tuesday",
+        "akhar-group-webhook": "https://a.example/group",
+        "akhar-label": "customer=43,shift=early,file=a",
+        "akhar-retain": "0",
+        "akhar-webhook": "https://a.example/job",
+    }
+    options: JobOptions = {
+        "group": "tuesday",
+        "group_webhook": "https://a.example/group",
+        "labels": {"customer": "43", "file": "a"},
+        "retain_s": 0,
+        "webhook": "https://a.example/job",
+        "idempotency_key": "a-key",
+    }
+    calls: list[Callable[[], object]] = [
+        lambda: akhar.digit_recognition(b"png", **options),
+        lambda: akhar.alphabet_recognition(b"png", top_k=1, **options),
+        lambda: akhar.handwriting_generator("ਸਤਿ", seed=7, **options),
+        lambda: akhar.handwriting_svg("ਸਤਿ", seed=7, **options),
+        lambda: akhar.speech_recognition(b"wav", lang="pa", **options),
+    ]
+    for call in calls:
+        call()
+        assert server.headers() == expected
+        assert server.requests[-1].headers["idempotency-key"] == "a-key"
+        assert b"a-key" not in server.requests[-1].content
+    akhar.submit_speech_recognition(b"wav", **options)
+    assert server.headers() == {**expected, "prefer": "respond-async"}
+    akhar.job("a-job")
+    assert server.headers() == {}
+    with pytest.raises(ValueError, match="customer"):
+        akhar.digit_recognition(b"png", labels={"customer": "42,shift=late"})
+
+
+def test_a_field_that_is_none_is_not_sent() -> None:
+    server = Server(httpx.Response(200, json={"transcription": "", "points": {}}))
+    server.client().speech_recognition(b"wav", lang=None, with_words=True)  # type: ignore[arg-type]
+    assert b'name="lang"' not in server.requests[-1].content
+    assert b'name="with-words"' in server.requests[-1].content
+    server.client().handwriting_generator("ਸਤਿ", seed=None)  # type: ignore[arg-type]
+    assert server.requests[-1].content == '{"text":"ਸਤਿ"}'.encode()
