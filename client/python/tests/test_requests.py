@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import httpx
 import pytest
-from akhar_client import Client, JobOptions
+from akhar_client import Client, Job, JobError, JobOptions, ProblemError
 
 PREDICTIONS = {"predictions": [{"label": "੫", "score": 0.9}]}
 
@@ -82,3 +82,55 @@ def test_a_field_that_is_none_is_not_sent() -> None:
     assert b'name="with-words"' in server.requests[-1].content
     server.client().handwriting_generator("ਸਤਿ", seed=None)  # type: ignore[arg-type]
     assert server.requests[-1].content == '{"text":"ਸਤਿ"}'.encode()
+
+
+def test_the_text_of_an_error_lists_what_is_wrong() -> None:
+    document = {
+        "type": "/problems/invalid-input",
+        "title": "The input breaks a constraint",
+        "status": 422,
+        "detail": "2 constraints are violated; `errors` lists them.",
+        "instance": "/v1/models/speech-recognition",
+        "request_id": "a-request",
+        "errors": [
+            {"field": "lang", "code": "not_a_choice", "detail": 'lang is "hi", expected one of pa, en, auto'},
+            {"field": "file", "code": "undecodable", "detail": "unexpected end of file"},
+        ],
+    }
+    kind = {"content-type": "application/problem+json", "akhar-job": "a-job"}
+    with pytest.raises(ProblemError) as raised:
+        Server(httpx.Response(422, json=document, headers=kind)).client().speech_recognition(b"wav")
+    said = (
+        "The input breaks a constraint\n"
+        '  lang: lang is "hi", expected one of pa, en, auto\n'
+        "  file: unexpected end of file"
+    )
+    assert str(raised.value) == said
+    assert [raised.value.status, raised.value.job_id] == [422, "a-job"]
+    job: Job = {
+        "id": "a-job",
+        "operation": "speech-recognition",
+        "state": "failed",
+        "attempt": 1,
+        "created_at": "",
+        "error": document,  # type: ignore[typeddict-item]
+    }
+    assert str(JobError(job)) == said
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("<html>", "HTTP status 502"),
+        ("[]", "HTTP status 502"),
+        ("{}", "HTTP status 502"),
+        ('{"title": "too much", "detail": "wait"}', "HTTP status 502"),
+        ('{"type": "/problems/busy", "title": "busy", "detail": "wait"}', "busy: wait"),
+    ],
+)
+def test_an_error_of_a_proxy_is_an_error_of_its_status(body: str, said: str) -> None:
+    answer = httpx.Response(502, text=body, headers={"content-type": "application/problem+json"})
+    http = httpx.Client(transport=httpx.MockTransport(lambda _: answer))
+    with pytest.raises(ProblemError) as raised:
+        Client("http://akhar", "ak_one", max_retries=0, http=http).jobs()
+    assert [str(raised.value), raised.value.status] == [said, 502]

@@ -19,33 +19,52 @@ class AkharError(Exception):
 
 
 class ProblemError(AkharError):
-    """The service answered with an error."""
+    """The service answered with an error. Its text has a line for each field that is wrong."""
 
-    def __init__(self, status: int, problem: Problem | None, retry_after_s: int | None) -> None:
-        said = f"{problem['title']}: {problem['detail']}" if problem else f"HTTP status {status}"
-        super().__init__(said)
+    def __init__(
+        self, status: int, problem: Problem | None, retry_after_s: int | None, job_id: str | None = None
+    ) -> None:
+        super().__init__(_text(problem) or f"HTTP status {status}")
         self.status = status
         self.problem = problem
         """The error document. None if the response had none, as those of proxies."""
         self.retry_after_s = retry_after_s
         """Seconds after which the same request may succeed, if the service said so."""
+        self.job_id = job_id
+        """The job of the request, if it made one."""
 
 
 class JobError(AkharError):
     """A job has no result, because it failed or was cancelled."""
 
     def __init__(self, job: Job) -> None:
-        problem = job.get("error")
-        super().__init__(f"{problem['title']}: {problem['detail']}" if problem else f"the job is {job['state']}")
+        super().__init__(_text(job.get("error")) or f"the job is {job['state']}")
         self.job = job
+
+
+def _text(problem: Problem | None) -> str:
+    """What is wrong: each field with what was expected and what came, or the detail."""
+    if not problem:
+        return ""
+    if errors := problem.get("errors"):
+        return "\n".join([problem["title"], *(f"  {error['field']}: {error['detail']}" for error in errors)])
+    return f"{problem['title']}: {problem['detail']}"
 
 
 def raise_for_problem(got: httpx.Response) -> None:
     """Raises the error that a response is."""
-    if got.is_success:
-        return
-    is_problem = got.headers.get("content-type", "").startswith("application/problem+json")
-    raise ProblemError(got.status_code, got.json() if is_problem else None, retry_after_s(got))
+    if not got.is_success:
+        raise ProblemError(got.status_code, _problem(got), retry_after_s(got), got.headers.get("akhar-job"))
+
+
+def _problem(got: httpx.Response) -> Problem | None:
+    """The error document of the service, which not every proxy sends."""
+    try:
+        document = got.json()
+    except ValueError:
+        return None
+    is_problem = isinstance(document, dict) and {"type", "title", "detail"} <= {*document}
+    return cast(Problem, document) if is_problem else None
 
 
 def retry_after_s(got: httpx.Response) -> int | None:
