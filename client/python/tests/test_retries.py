@@ -122,11 +122,6 @@ def test_an_operation_follows_the_job_of_a_202() -> None:
         "/v1/jobs/a-job",
         "/v1/jobs/a-job/result",
     ]
-    failed = {"id": "a-job", "state": "failed", "error": {**PROBLEM, "title": "too hard"}}
-    with pytest.raises(JobError, match="too hard"):
-        client(Server(httpx.Response(202, json={"id": "a-job"}), httpx.Response(200, json=failed))).digit_recognition(
-            b""
-        )
     with pytest.raises(JobError, match="the job is succeeded"):
         transcription(DONE)
 

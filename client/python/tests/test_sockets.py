@@ -14,6 +14,7 @@ from scripted import (
     CUT_WITHIN,
     DONE,
     PREDICTIONS,
+    PROBLEM,
     Server,
     answer,
     refusal,
@@ -110,6 +111,25 @@ def test_a_request_that_gets_202_waits_for_its_job(ask: Ask) -> None:
 
 
 @BOTH
+def test_a_job_that_fails_after_a_202_is_the_same_error_as_before_it(ask: Ask) -> None:
+    failed = [answer(202, {"id": "a-job"}), answer(200, {"id": "a-job", "state": "failed"}), refusal(422)]
+    for answers in [failed, [refusal(422, Akhar_Job="a-job")]]:
+        with served(*answers) as server, pytest.raises(ProblemError) as raised:
+            ask(server.url)
+        assert [raised.value.status, raised.value.job_id] == [422, "a-job"]
+
+
+def test_a_job_that_is_not_kept_is_asked_only_for_its_result(pauses: list[float]) -> None:
+    document = {**PROBLEM, "type": "/problems/job-not-finished"}
+    unfinished = answer(409, document, Retry_After="1")
+    for max_retries in [0, 2]:
+        with served(answer(202, {"id": "a-job"}), *[unfinished] * 9, answer(200, PREDICTIONS)) as server:
+            Client(server.url, "ak_one", max_retries=max_retries).digit_recognition(b"png", retain_s=0)
+        assert [line for line, _ in server.requests[1:]] == ["GET /v1/jobs/a-job/result HTTP/1.1"] * 10
+    assert pauses == [1] * 18
+
+
+@BOTH
 def test_a_server_that_answers_early_is_not_asked_again_at_once(ask: Ask, pauses: list[float]) -> None:
     running, ended = ({"id": "a-job", "state": state} for state in ("running", "succeeded"))
     with served(
@@ -148,6 +168,16 @@ def test_a_server_that_starts_during_a_pause_gets_the_request(monkeypatch: pytes
     assert asked(server.url) == PREDICTIONS["predictions"]
     threads[0].join()
     server.socket.close()
+
+
+def test_a_wait_is_over_in_its_time(pauses: list[float]) -> None:
+    for broken in [refusal(503, Retry_After="300"), refusal(429, Retry_After="6")]:
+        with served(broken) as server, pytest.raises(TimeoutError):
+            Client(server.url, "ak_one").wait("a-job", timeout_s=5)
+    assert pauses == []
+    with served(refusal(503, Retry_After="1"), answer(200, {"state": "succeeded"})) as server:
+        Client(server.url, "ak_one").wait("a-job", timeout_s=50)
+    assert pauses == [1]
 
 
 def test_a_wait_longer_than_a_day_is_an_error_at_once(pauses: list[float]) -> None:

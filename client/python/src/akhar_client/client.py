@@ -40,7 +40,8 @@ class Client:
 
     The jobs of all operations are in the `group` and have the `labels` that are given, unless a call says otherwise.
 
-    Every operation waits until its job has ended, however long that takes, and raises `JobError` if it has no result.
+    Every operation waits until its job has ended, however long that takes, and raises `ProblemError` if it has no
+    result.
     """
 
     def __init__(
@@ -193,7 +194,8 @@ class Client:
         return steps.post(operation, call, {**self._options, **key}, accept, prefer)
 
     def _result(self, operation: str, call: Mapping[str, object], accept: str = steps.JSON) -> httpx.Response:
-        return self._run(steps.result(self._post(operation, call, accept), self._max_retries))
+        _, got = self._run(steps.result(self._post(operation, call, accept), self._max_retries))
+        return got
 
     def _document(self, request: Send) -> object:
         return self._run(steps.document(request, self._max_retries))

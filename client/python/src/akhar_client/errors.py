@@ -35,7 +35,7 @@ class ProblemError(AkharError):
 
 
 class JobError(AkharError):
-    """A job has no result, because it failed or was cancelled."""
+    """A job that was submitted has no result, because it failed or was cancelled."""
 
     def __init__(self, job: Job) -> None:
         super().__init__(_text(job.get("error")) or f"the job is {job['state']}")

@@ -1,6 +1,7 @@
 """When a request is repeated."""
 
 import logging
+import math
 import random
 
 from .errors import ProblemError, is_refusal, may_pass
@@ -13,8 +14,12 @@ LOUD_S = 60
 LOG = logging.getLogger("akhar_client")
 
 
-def pause(error: Exception, n_before: int, max_retries: int, *, is_safe: bool = True) -> float:
-    """Seconds until a request that failed is repeated, after `n_before` repetitions. Raises the error if it is not.
+def pause(
+    error: Exception, n_before: int, max_retries: int, *, is_safe: bool = True, left_s: float = math.inf
+) -> float:
+    """Seconds until a request that failed is repeated, after `n_before` repetitions.
+
+    Raises the error if it is not repeated, and TimeoutError if that would be after the `left_s` seconds that are left.
 
     The pause is as long as the server's `Retry-After` says. Without one it is 0.5 s, 1 s, 2 s and so on up to 8 s, less
     a random part up to a quarter, so that many clients do not come back at the same time. A request that is not safe
@@ -26,6 +31,8 @@ def pause(error: Exception, n_before: int, max_retries: int, *, is_safe: bool = 
         raise error
     # After four repetitions it is the longest.
     seconds = retry_after_s or min(SHORTEST_S * 2 ** min(n_before, 4), LONGEST_S) * random.uniform(0.75, 1)
+    if seconds > left_s:
+        raise TimeoutError(f"there are {left_s:.1f} s left to wait {seconds:.1f} s") from error
     level = logging.WARNING if seconds > LOUD_S else logging.INFO
     LOG.log(level, "the request is repeated in %.1f s, after: %s", seconds, str(error) or repr(error))
     return seconds

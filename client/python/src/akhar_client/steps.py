@@ -5,6 +5,7 @@ A call is a generator. It yields a `Send`, and gets the response or the error of
 
 import io
 import json
+import math
 import os
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import IO, Any, TypeAlias, TypeVar
 
 import httpx
 
-from .errors import JobError, ProblemError, raise_for_problem, retry_after_s
+from .errors import ProblemError, raise_for_problem, retry_after_s
 from .retries import pause
 
 T = TypeVar("T")
@@ -63,8 +64,11 @@ class Pause:
 Steps: TypeAlias = Generator[Send | Pause, httpx.Response, T]
 
 
-def response(request: Send, max_retries: int) -> Steps[httpx.Response]:
-    """The successful response to a request, which is repeated after errors that may pass."""
+def response(request: Send, max_retries: int, deadline: float = math.inf) -> Steps[httpx.Response]:
+    """The successful response to a request, which is repeated after errors that may pass.
+
+    Raises TimeoutError if a repetition would begin after the deadline, a time of the monotonic clock.
+    """
     n_before = 0
     while True:
         try:
@@ -72,7 +76,8 @@ def response(request: Send, max_retries: int) -> Steps[httpx.Response]:
             raise_for_problem(got)
             return got
         except (ProblemError, httpx.TransportError) as error:
-            seconds = pause(error, n_before, max_retries, is_safe=request.is_safe)
+            left_s = deadline - monotonic()
+            seconds = pause(error, n_before, max_retries, is_safe=request.is_safe, left_s=left_s)
         n_before += 1
         yield Pause(seconds)
 
@@ -144,15 +149,25 @@ def opened(file: File) -> IO[bytes]:
     return io.BytesIO(file) if isinstance(file, bytes) else Path(file).open("rb")
 
 
-def result(request: Send, max_retries: int) -> Steps[httpx.Response]:
-    """The response of an operation, however long its job takes."""
+def result(request: Send, max_retries: int) -> Steps[tuple[str, httpx.Response]]:
+    """The id of the job of an operation, and the operation's response, however long the job takes."""
     got = yield from response(request, max_retries)
     if got.status_code != httpx.codes.ACCEPTED:
-        return got
-    job = yield from ended(got.json()["id"], None, max_retries)
-    if job["state"] != "succeeded":
-        raise JobError(job)
-    return (yield from response(get(f"/v1/jobs/{job['id']}/result", accept=request.headers["Accept"]), max_retries))
+        return got.headers.get("Akhar-Job", ""), got
+    job_id = got.json()["id"]
+    # Without a time for which it is kept, a job is gone after the first response that says how it ended.
+    if request.headers.get("Akhar-Retain") != "0":
+        yield from ended(job_id, None, max_retries)
+    while True:
+        try:
+            accept = request.headers["Accept"]
+            return job_id, (yield from response(get(f"/v1/jobs/{job_id}/result", accept=accept), max_retries))
+        except ProblemError as error:
+            error.job_id = job_id
+            if error.problem is None or not error.problem["type"].endswith("/job-not-finished"):
+                raise
+            seconds = error.retry_after_s or 1
+        yield Pause(seconds)
 
 
 def ended(job_id: str, timeout_s: float | None, max_retries: int) -> Steps[Any]:
@@ -166,18 +181,17 @@ def ended_group(name: str, timeout_s: float | None, max_retries: int) -> Steps[A
 
 
 def _ended(path: str, has_ended: Callable[[Any], bool], timeout_s: float | None, max_retries: int) -> Steps[Any]:
-    deadline = None if timeout_s is None else monotonic() + timeout_s
+    deadline = monotonic() + (math.inf if timeout_s is None else timeout_s)
     while True:
-        left = LONGEST_WAIT_S if deadline is None else max(0, min(LONGEST_WAIT_S, deadline - monotonic()))
         asked_at = monotonic()
-        got = yield from response(get(path, {"wait": int(left)}), max_retries)
+        wait_s = int(max(0, min(LONGEST_WAIT_S, deadline - asked_at)))
+        got = yield from response(get(path, {"wait": wait_s}), max_retries, deadline)
         found = got.json()
         if has_ended(found):
             return found
         now = monotonic()
-        if deadline is not None and now >= deadline:
+        if now >= deadline:
             raise TimeoutError(f"{path} has not ended after {timeout_s} s")
-        if now < asked_at + max(1, int(left)):
+        if now < asked_at + max(1, wait_s):
             # It was not asked to wait, or does not, as one that stops.
-            seconds = retry_after_s(got) or 1
-            yield Pause(seconds if deadline is None else min(seconds, deadline - now))
+            yield Pause(min(retry_after_s(got) or 1, deadline - now))
