@@ -84,6 +84,31 @@ def test_a_field_that_is_none_is_not_sent() -> None:
     assert server.requests[-1].content == '{"text":"ਸਤਿ"}'.encode()
 
 
+def test_an_answer_has_its_job_and_warnings() -> None:
+    header = (
+        r'"the file, \"a\\b\"; is cut off", "probably-wrong;text=transcription;start=9;end=9",'
+        " probably-wrong;text=transcription;start=0.0;end=12.5, probably-wrong;end=9.07;start=9;text=translation,"
+        " other;text=transcription;start=1;end=2;more=3"
+    )
+    response = httpx.Response(200, json=PREDICTIONS, headers={"akhar-job": "a-job", "akhar-warnings": header})
+    parts = [
+        {"text": "transcription", "start": 0, "end": 12.5},
+        {"text": "translation", "start": 9, "end": 9.07},
+    ]
+    sentences = [
+        r'the file, "a\b"; is cut off',
+        "probably-wrong;text=transcription;start=9;end=9",
+        "there are 3 more warnings, which the document of the job has",
+    ]
+    beside = {"job_id": "a-job", "warnings": sentences, "probably_wrong": parts}
+    assert Server(response).client().digit_recognition(b"png") == {**PREDICTIONS, **beside}
+    text = Server(response).client().handwriting_svg("ਸਤਿ")
+    assert text == response.text
+    assert vars(text) == beside
+    plain = Server(httpx.Response(200, json=PREDICTIONS, headers={"akhar-job": "a-job"})).client()
+    assert plain.digit_recognition(b"png") == {**PREDICTIONS, "job_id": "a-job", "warnings": [], "probably_wrong": []}
+
+
 def test_the_text_of_an_error_lists_what_is_wrong() -> None:
     document = {
         "type": "/problems/invalid-input",

@@ -107,21 +107,7 @@ def test_a_pause_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert "in 61.0 s, after: busy" in caplog.records[1].message
 
 
-def test_an_operation_follows_the_job_of_a_202() -> None:
-    running = httpx.Response(200, json={"id": "a-job", "state": "running"})
-    result = {"predictions": [{"label": "੫", "score": 0.9}]}
-    server = Server(
-        httpx.Response(202, json={"id": "a-job"}),
-        running,
-        httpx.Response(200, json=DONE),
-        httpx.Response(200, json=result),
-    )
-    assert client(server).digit_recognition(b"png") == result
-    assert [request.url.path for request in server.requests[1:]] == [
-        "/v1/jobs/a-job",
-        "/v1/jobs/a-job",
-        "/v1/jobs/a-job/result",
-    ]
+def test_a_job_without_a_result_has_no_transcription() -> None:
     with pytest.raises(JobError, match="the job is succeeded"):
         transcription(DONE)
 

@@ -44,14 +44,25 @@ def test_every_operation_is_answered(akhar: Client) -> None:
     assert [word["word"] for word in spoken["timestamps"][0]["words"]] == SENTENCES[0].split()
 
 
+def test_an_answer_has_the_job_and_its_warnings(akhar: Client) -> None:
+    spoken = akhar.speech_recognition(FIXTURES / "audio/en-weather.wav", script="shahmukhi")
+    job = akhar.job(spoken["job_id"])
+    assert spoken["probably_wrong"] == job["probably_wrong"] != []
+    assert spoken["warnings"] == [text for text in job["warnings"] if not text.startswith("low confidence")] != []
+    written = akhar.handwriting_generator("ਸਤਿ")
+    assert akhar.job(written["job_id"])["operation"] == "handwriting-generator"
+    assert akhar.job(akhar.handwriting_svg("ਸਤਿ").job_id)["state"] == "succeeded"
+
+
 def test_a_call_has_options_for_its_job(akhar: Client) -> None:
     group, key = f"run-{uuid.uuid4()}", str(uuid.uuid4())
     image = FIXTURES / "images/digit-5.png"
-    for _ in range(2):
-        akhar.digit_recognition(image, group=group, labels={"page": "7"}, idempotency_key=key)
-    assert akhar.group(group)["succeeded"] == 1
-    [job] = [job for job in akhar.jobs(limit=20)["jobs"] if job.get("group") == group]
-    assert job["labels"] == {"page": "7"}
+    first, second = (
+        akhar.digit_recognition(image, group=group, labels={"page": "7"}, idempotency_key=key) for _ in range(2)
+    )
+    assert first == second
+    job = akhar.job(first["job_id"])
+    assert [job["group"], job["labels"]] == [group, {"page": "7"}]
     with pytest.raises(ProblemError, match=r"\n  Akhar-Webhook: .*\n  Akhar-Retain: "):
         akhar.speech_recognition(RECORDING, retain_s=10**9, webhook="ftp://a.example")
 

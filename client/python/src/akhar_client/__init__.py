@@ -3,6 +3,7 @@
 `Client` sends requests and waits for their answers, and `AsyncClient` does the same for asyncio.
 """
 
+from .answers import Answer, HandwritingAnswer, PredictionsAnswer, Text, TranscriptionAnswer
 from .async_client import AsyncClient
 from .bodies import (
     Group,
@@ -29,6 +30,7 @@ from .events import DoneEvent, Event, ProgressEvent, SegmentEvent, StateEvent
 
 __all__ = [
     "AkharError",
+    "Answer",
     "AsyncClient",
     "Client",
     "DoneEvent",
@@ -36,6 +38,7 @@ __all__ = [
     "Group",
     "Groups",
     "Handwriting",
+    "HandwritingAnswer",
     "HandwritingCall",
     "Job",
     "JobError",
@@ -46,6 +49,7 @@ __all__ = [
     "Points",
     "Prediction",
     "Predictions",
+    "PredictionsAnswer",
     "ProbablyWrong",
     "Problem",
     "ProblemError",
@@ -54,7 +58,9 @@ __all__ = [
     "SegmentEvent",
     "SpeechCall",
     "StateEvent",
+    "Text",
     "Transcription",
+    "TranscriptionAnswer",
     "Violation",
     "Word",
     "transcription",

@@ -8,16 +8,14 @@ from uuid import uuid4
 
 import httpx
 
-from . import steps
+from . import answers, steps
+from .answers import HandwritingAnswer, PredictionsAnswer, Text, TranscriptionAnswer
 from .bodies import (
     Group,
     Groups,
-    Handwriting,
     Job,
     JobResult,
     Jobs,
-    Predictions,
-    Transcription,
     Upload,
 )
 from .calls import HandwritingCall, JobOptions, SpeechCall
@@ -74,31 +72,34 @@ class AsyncClient:
 
     async def digit_recognition(
         self, image: File, *, top_k: int | None = None, **options: Unpack[JobOptions]
-    ) -> Predictions:
+    ) -> PredictionsAnswer:
         """The digit in a PNG or JPEG image: the `top_k` most likely ones, 1 to 5."""
-        return await self._recognition("digit-recognition", {"file": image, "top_k": top_k, **options})
+        call = {"file": image, "top_k": top_k, **options}
+        return cast(PredictionsAnswer, answers.document(*await self._result("digit-recognition", call)))
 
     async def alphabet_recognition(
         self, image: File, *, top_k: int | None = None, **options: Unpack[JobOptions]
-    ) -> Predictions:
+    ) -> PredictionsAnswer:
         """The letter in a PNG or JPEG image: the `top_k` most likely ones, 1 to 5."""
-        return await self._recognition("alphabet-recognition", {"file": image, "top_k": top_k, **options})
+        call = {"file": image, "top_k": top_k, **options}
+        return cast(PredictionsAnswer, answers.document(*await self._result("alphabet-recognition", call)))
 
-    async def handwriting_generator(self, text: str, **call: Unpack[HandwritingCall]) -> Handwriting:
+    async def handwriting_generator(self, text: str, **call: Unpack[HandwritingCall]) -> HandwritingAnswer:
         """The strokes of a pen that writes a text, and a PNG of them with `with_image`."""
         got = await self._result("handwriting-generator", {"text": text, **call})
-        return cast(Handwriting, got.json())
+        return cast(HandwritingAnswer, answers.document(*got))
 
-    async def handwriting_svg(self, text: str, **call: Unpack[HandwritingCall]) -> str:
+    async def handwriting_svg(self, text: str, **call: Unpack[HandwritingCall]) -> Text:
         """The same as an SVG."""
-        return (await self._result("handwriting-generator", {"text": text, **call, "with_image": True}, steps.SVG)).text
+        got = await self._result("handwriting-generator", {"text": text, **call, "with_image": True}, steps.SVG)
+        return answers.text(*got)
 
-    async def speech_recognition(self, recording: File | None = None, **call: Unpack[SpeechCall]) -> Transcription:
-        """What is said in an MP3 or WAV recording, or in that which the server fetches from `url` or has as `upload`.
-
-        The warnings about it are in the document of the job.
-        """
-        return cast(Transcription, (await self._result("speech-recognition", {"file": recording, **call})).json())
+    async def speech_recognition(
+        self, recording: File | None = None, **call: Unpack[SpeechCall]
+    ) -> TranscriptionAnswer:
+        """What is said in an MP3 or WAV recording, or in one that the server fetches from `url` or has as `upload`."""
+        got = await self._result("speech-recognition", {"file": recording, **call})
+        return cast(TranscriptionAnswer, answers.document(*got))
 
     async def submit_speech_recognition(self, recording: File | None = None, **call: Unpack[SpeechCall]) -> Job:
         """The job of a recording, which `wait` and `events` follow. It comes after those of callers that wait."""
@@ -185,9 +186,6 @@ class AsyncClient:
             n_broken += 1
             await asyncio.sleep(seconds)
 
-    async def _recognition(self, operation: str, call: Mapping[str, object]) -> Predictions:
-        return cast(Predictions, (await self._result(operation, call)).json())
-
     def _post(
         self, operation: str, call: Mapping[str, object], accept: str = steps.JSON, prefer: str = steps.WAIT
     ) -> Send:
@@ -195,9 +193,10 @@ class AsyncClient:
         key = {"idempotency_key": str(uuid4())} if self._max_retries > 0 else {}
         return steps.post(operation, call, {**self._options, **key}, accept, prefer)
 
-    async def _result(self, operation: str, call: Mapping[str, object], accept: str = steps.JSON) -> httpx.Response:
-        _, got = await self._run(steps.result(self._post(operation, call, accept), self._max_retries))
-        return got
+    async def _result(
+        self, operation: str, call: Mapping[str, object], accept: str = steps.JSON
+    ) -> tuple[str, httpx.Response]:
+        return await self._run(steps.result(self._post(operation, call, accept), self._max_retries))
 
     async def _document(self, request: Send) -> object:
         return await self._run(steps.document(request, self._max_retries))

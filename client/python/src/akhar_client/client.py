@@ -8,16 +8,14 @@ from uuid import uuid4
 
 import httpx
 
-from . import steps
+from . import answers, steps
+from .answers import HandwritingAnswer, PredictionsAnswer, Text, TranscriptionAnswer
 from .bodies import (
     Group,
     Groups,
-    Handwriting,
     Job,
     JobResult,
     Jobs,
-    Predictions,
-    Transcription,
     Upload,
 )
 from .calls import HandwritingCall, JobOptions, SpeechCall
@@ -72,31 +70,34 @@ class Client:
         if self._is_own:
             self._http.close()
 
-    def digit_recognition(self, image: File, *, top_k: int | None = None, **options: Unpack[JobOptions]) -> Predictions:
+    def digit_recognition(
+        self, image: File, *, top_k: int | None = None, **options: Unpack[JobOptions]
+    ) -> PredictionsAnswer:
         """The digit in a PNG or JPEG image: the `top_k` most likely ones, 1 to 5."""
-        return self._recognition("digit-recognition", {"file": image, "top_k": top_k, **options})
+        call = {"file": image, "top_k": top_k, **options}
+        return cast(PredictionsAnswer, answers.document(*self._result("digit-recognition", call)))
 
     def alphabet_recognition(
         self, image: File, *, top_k: int | None = None, **options: Unpack[JobOptions]
-    ) -> Predictions:
+    ) -> PredictionsAnswer:
         """The letter in a PNG or JPEG image: the `top_k` most likely ones, 1 to 5."""
-        return self._recognition("alphabet-recognition", {"file": image, "top_k": top_k, **options})
+        call = {"file": image, "top_k": top_k, **options}
+        return cast(PredictionsAnswer, answers.document(*self._result("alphabet-recognition", call)))
 
-    def handwriting_generator(self, text: str, **call: Unpack[HandwritingCall]) -> Handwriting:
+    def handwriting_generator(self, text: str, **call: Unpack[HandwritingCall]) -> HandwritingAnswer:
         """The strokes of a pen that writes a text, and a PNG of them with `with_image`."""
         got = self._result("handwriting-generator", {"text": text, **call})
-        return cast(Handwriting, got.json())
+        return cast(HandwritingAnswer, answers.document(*got))
 
-    def handwriting_svg(self, text: str, **call: Unpack[HandwritingCall]) -> str:
+    def handwriting_svg(self, text: str, **call: Unpack[HandwritingCall]) -> Text:
         """The same as an SVG."""
-        return (self._result("handwriting-generator", {"text": text, **call, "with_image": True}, steps.SVG)).text
+        got = self._result("handwriting-generator", {"text": text, **call, "with_image": True}, steps.SVG)
+        return answers.text(*got)
 
-    def speech_recognition(self, recording: File | None = None, **call: Unpack[SpeechCall]) -> Transcription:
-        """What is said in an MP3 or WAV recording, or in that which the server fetches from `url` or has as `upload`.
-
-        The warnings about it are in the document of the job.
-        """
-        return cast(Transcription, (self._result("speech-recognition", {"file": recording, **call})).json())
+    def speech_recognition(self, recording: File | None = None, **call: Unpack[SpeechCall]) -> TranscriptionAnswer:
+        """What is said in an MP3 or WAV recording, or in one that the server fetches from `url` or has as `upload`."""
+        got = self._result("speech-recognition", {"file": recording, **call})
+        return cast(TranscriptionAnswer, answers.document(*got))
 
     def submit_speech_recognition(self, recording: File | None = None, **call: Unpack[SpeechCall]) -> Job:
         """The job of a recording, which `wait` and `events` follow. It comes after those of callers that wait."""
@@ -183,9 +184,6 @@ class Client:
             n_broken += 1
             time.sleep(seconds)
 
-    def _recognition(self, operation: str, call: Mapping[str, object]) -> Predictions:
-        return cast(Predictions, (self._result(operation, call)).json())
-
     def _post(
         self, operation: str, call: Mapping[str, object], accept: str = steps.JSON, prefer: str = steps.WAIT
     ) -> Send:
@@ -193,9 +191,10 @@ class Client:
         key = {"idempotency_key": str(uuid4())} if self._max_retries > 0 else {}
         return steps.post(operation, call, {**self._options, **key}, accept, prefer)
 
-    def _result(self, operation: str, call: Mapping[str, object], accept: str = steps.JSON) -> httpx.Response:
-        _, got = self._run(steps.result(self._post(operation, call, accept), self._max_retries))
-        return got
+    def _result(
+        self, operation: str, call: Mapping[str, object], accept: str = steps.JSON
+    ) -> tuple[str, httpx.Response]:
+        return self._run(steps.result(self._post(operation, call, accept), self._max_retries))
 
     def _document(self, request: Send) -> object:
         return self._run(steps.document(request, self._max_retries))
