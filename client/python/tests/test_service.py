@@ -49,9 +49,22 @@ def test_an_answer_has_the_job_and_its_warnings(akhar: Client) -> None:
     job = akhar.job(spoken["job_id"])
     assert spoken["probably_wrong"] == job["probably_wrong"] != []
     assert spoken["warnings"] == [text for text in job["warnings"] if not text.startswith("low confidence")] != []
+    subtitles = akhar.speech_text(FIXTURES / "audio/en-weather.wav", "srt")
+    assert subtitles.probably_wrong == akhar.job(subtitles.job_id)["probably_wrong"] != []
     written = akhar.handwriting_generator("ਸਤਿ")
     assert akhar.job(written["job_id"])["operation"] == "handwriting-generator"
     assert akhar.job(akhar.handwriting_svg("ਸਤਿ").job_id)["state"] == "succeeded"
+
+
+def test_a_recording_is_text_or_subtitles(akhar: Client) -> None:
+    assert akhar.speech_text(RECORDING, "text").splitlines() == [" ".join(SENTENCES)]
+    assert akhar.speech_text(RECORDING, "vtt").startswith("WEBVTT\n\n00:00:00.")
+    job = akhar.submit_speech_recognition(RECORDING, with_timestamps=True, format="written")
+    akhar.wait(job["id"])
+    subtitles = akhar.job_text(job["id"], "srt")
+    assert subtitles.startswith("1\n00:00:00,")
+    assert subtitles == akhar.speech_text(RECORDING, "srt", max_line_length=42)
+    assert subtitles.job_id == job["id"]
 
 
 def test_a_call_has_options_for_its_job(akhar: Client) -> None:

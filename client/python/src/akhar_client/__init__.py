@@ -23,7 +23,7 @@ from .bodies import (
     Violation,
     Word,
 )
-from .calls import HandwritingCall, JobOptions, SpeechCall
+from .calls import HandwritingCall, JobOptions, SpeechCall, TextFormat
 from .client import Client
 from .errors import AkharError, JobError, ProblemError, transcription
 from .events import DoneEvent, Event, ProgressEvent, SegmentEvent, StateEvent
@@ -59,6 +59,7 @@ __all__ = [
     "SpeechCall",
     "StateEvent",
     "Text",
+    "TextFormat",
     "Transcription",
     "TranscriptionAnswer",
     "Violation",

@@ -18,7 +18,7 @@ from .bodies import (
     Jobs,
     Upload,
 )
-from .calls import HandwritingCall, JobOptions, SpeechCall
+from .calls import HandwritingCall, JobOptions, SpeechCall, TextFormat
 from .errors import ProblemError, raise_for_problem
 from .events import OF_GROUP, OF_JOB, DoneEvent, E, Event, EventReader, Kinds
 from .retries import MAX_RETRIES, pause
@@ -101,6 +101,14 @@ class AsyncClient:
         got = await self._result("speech-recognition", {"file": recording, **call})
         return cast(TranscriptionAnswer, answers.document(*got))
 
+    async def speech_text(
+        self, recording: File | None = None, response_format: TextFormat = "text", **call: Unpack[SpeechCall]
+    ) -> Text:
+        """The same as plain text, or as subtitles in the format SubRip or WebVTT."""
+        with_timestamps = {} if response_format == "text" else {"with_timestamps": True}
+        request = {"file": recording, **with_timestamps, **call}
+        return answers.text(*await self._result("speech-recognition", request, steps.TEXTS[response_format]))
+
     async def submit_speech_recognition(self, recording: File | None = None, **call: Unpack[SpeechCall]) -> Job:
         """The job of a recording, which `wait` and `events` follow. It comes after those of callers that wait."""
         request = self._post("speech-recognition", {"file": recording, **call}, prefer=steps.DO_NOT_WAIT)
@@ -155,6 +163,11 @@ class AsyncClient:
     async def job_result(self, job_id: str) -> JobResult:
         """The result of a job that has succeeded."""
         return cast(JobResult, await self._document(steps.get(f"/v1/jobs/{job_id}/result")))
+
+    async def job_text(self, job_id: str, response_format: TextFormat = "text") -> Text:
+        """The same of speech recognition as plain text. As subtitles, if the job has timestamps."""
+        request = steps.get(f"/v1/jobs/{job_id}/result", accept=steps.TEXTS[response_format])
+        return answers.text(job_id, await self._run(steps.response(request, self._max_retries)))
 
     async def delete(self, job_id: str) -> Job | None:
         """Cancels a job that is queued or running, and returns it. Deletes a job that has ended."""

@@ -1,9 +1,11 @@
 """What the calls of a client take beside the fields of a request."""
 
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import Literal, TypeAlias, TypedDict
 
 from .bodies import HandwritingFields, SpeechFields
+
+TextFormat: TypeAlias = Literal["text", "srt", "vtt"]
 
 
 class JobOptions(TypedDict, total=False):

@@ -21,6 +21,7 @@ from .retries import pause
 T = TypeVar("T")
 JSON = "application/json"
 SVG = "image/svg+xml"
+TEXTS = {"text": "text/plain", "srt": "application/x-subrip", "vtt": "text/vtt"}
 LONGEST_WAIT_S = 60
 WAIT, DO_NOT_WAIT = f"wait={LONGEST_WAIT_S}", "respond-async"
 OPTIONS = {
