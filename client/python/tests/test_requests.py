@@ -1,10 +1,13 @@
 """What is sent for a call, and what comes of its response."""
 
+import io
+import os
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx
 import pytest
-from akhar_client import Client, Job, JobError, JobOptions, ProblemError
+from akhar_client import Client, File, Job, JobError, JobOptions, ProblemError
 
 PREDICTIONS = {"predictions": [{"label": "੫", "score": 0.9}]}
 
@@ -83,6 +86,47 @@ def test_a_field_that_is_none_is_not_sent() -> None:
     assert b'name="with-words"' in server.requests[-1].content
     server.client().handwriting_generator("ਸਤਿ", seed=None)  # type: ignore[arg-type]
     assert server.requests[-1].content == '{"text":"ਸਤਿ"}'.encode()
+
+
+def test_a_file_is_bytes_a_path_or_open(tmp_path: Path) -> None:
+    path = tmp_path / "digit.png"
+    path.write_bytes(b"of a file")
+    server = Server(httpx.Response(200, json=PREDICTIONS))
+    akhar = server.client()
+    written = io.BytesIO()
+    written.write(b"of a file")
+    source, sink = os.pipe()
+    os.write(sink, b"of a file")
+    os.close(sink)
+    with path.open("rb") as opened, open(source, "rb", buffering=0) as pipe:  # noqa: PTH123 - a pipe has no path
+        opened.read(3)
+        files: list[File] = [b"of a file", path, str(path), opened, written, pipe]
+        for file in files:
+            akhar.digit_recognition(file)
+            assert b"\r\n\r\nof a file\r\n--" in server.requests[-1].content
+        akhar.digit_recognition(opened)
+        assert b"\r\n\r\nof a file\r\n--" in server.requests[-1].content
+    with path.open() as text, pytest.raises(TypeError, match='"rb"'):
+        akhar.digit_recognition(text)  # type: ignore[arg-type]
+
+
+def test_an_upload_is_a_file_of_any_kind(tmp_path: Path) -> None:
+    path = tmp_path / "call.wav"
+    path.write_bytes(b"a recording")
+    reserved = {"id": "an-upload", "url": "http://bucket/key?signature=1", "expires_at": ""}
+    server = Server(httpx.Response(201, json=reserved))
+    akhar = server.client()
+    with path.open("rb") as opened:
+        opened.read(3)
+        files: list[File] = [b"a recording", path, str(path), opened, io.BytesIO(b"a recording")]
+        for file in files:
+            assert akhar.upload(file) == "an-upload"
+            reservation, sent = server.requests[-2:]
+            assert reservation.read() == b'{"size":11}'
+            assert [sent.url, sent.headers["content-length"]] == [reserved["url"], "11"]
+            assert b"".join(sent.stream) == b"a recording"  # type: ignore[arg-type]
+            assert "authorization" not in sent.headers
+        assert not opened.closed
 
 
 def test_an_answer_has_its_job_and_warnings() -> None:

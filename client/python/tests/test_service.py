@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import io
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from akhar_client import (
     AsyncClient,
     Client,
     DoneEvent,
+    File,
     Handwriting,
     Job,
     ProblemError,
@@ -65,6 +67,14 @@ def test_a_recording_is_text_or_subtitles(akhar: Client) -> None:
     assert subtitles.startswith("1\n00:00:00,")
     assert subtitles == akhar.speech_text(RECORDING, "srt", max_line_length=42)
     assert subtitles.job_id == job["id"]
+
+
+def test_files_are_bytes_paths_or_open(akhar: Client) -> None:
+    path = FIXTURES / "images/digit-5.png"
+    with path.open("rb") as opened:
+        files: list[File] = [path, str(path), path.read_bytes(), io.BytesIO(path.read_bytes()), opened, opened]
+        for file in files:
+            assert akhar.digit_recognition(file, top_k=1)["predictions"][0]["label"] == "੫"
 
 
 def test_a_call_has_options_for_its_job(akhar: Client) -> None:

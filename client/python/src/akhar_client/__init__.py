@@ -27,6 +27,7 @@ from .calls import HandwritingCall, JobOptions, SpeechCall, TextFormat
 from .client import Client
 from .errors import AkharError, JobError, ProblemError, transcription
 from .events import DoneEvent, Event, ProgressEvent, SegmentEvent, StateEvent
+from .steps import File
 
 __all__ = [
     "AkharError",
@@ -35,6 +36,7 @@ __all__ = [
     "Client",
     "DoneEvent",
     "Event",
+    "File",
     "Group",
     "Groups",
     "Handwriting",

@@ -8,6 +8,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -37,7 +38,8 @@ PART = 1024 * 1024
 """How much of a file is sent at a time, bytes."""
 ENDED = {"succeeded", "failed", "cancelled"}
 
-File: TypeAlias = bytes | os.PathLike[str]
+File: TypeAlias = bytes | str | os.PathLike[str] | IO[bytes]
+"""A file: its bytes, its path, or open for binary reading. One that is open is read from its beginning if it can be."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,11 @@ def form(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def content(file: File) -> bytes:
     """All bytes of a file."""
-    return file if isinstance(file, bytes) else Path(file).read_bytes()
+    with opened(file) as source:
+        read = source.read()
+    if isinstance(read, str):
+        raise TypeError('the file is open for text: open it with the mode "rb"')
+    return read
 
 
 def reservation(file: File) -> Send:
@@ -141,13 +147,20 @@ def put(url: str, file: File) -> Send:
 
 
 def size(file: File) -> int:
-    """The number of bytes of a file."""
-    return len(file) if isinstance(file, bytes) else Path(file).stat().st_size
+    """The number of bytes of a file, which is a whole one."""
+    with opened(file) as source:
+        return source.seek(0, os.SEEK_END)
 
 
-def opened(file: File) -> IO[bytes]:
-    """The content of a file."""
-    return io.BytesIO(file) if isinstance(file, bytes) else Path(file).open("rb")
+def opened(file: File) -> AbstractContextManager[IO[bytes]]:
+    """The content of a file, from its beginning. The caller's own is not closed at the end."""
+    if isinstance(file, bytes):
+        return io.BytesIO(file)
+    if isinstance(file, str | os.PathLike):
+        return Path(file).open("rb")
+    if file.seekable():
+        file.seek(0)
+    return nullcontext(file)
 
 
 def result(request: Send, max_retries: int) -> Steps[tuple[str, httpx.Response]]:
