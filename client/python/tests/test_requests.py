@@ -3,6 +3,7 @@
 import io
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
@@ -152,6 +153,51 @@ def test_an_answer_has_its_job_and_warnings() -> None:
     assert vars(text) == beside
     plain = Server(httpx.Response(200, json=PREDICTIONS, headers={"akhar-job": "a-job"})).client()
     assert plain.digit_recognition(b"png") == {**PREDICTIONS, "job_id": "a-job", "warnings": [], "probably_wrong": []}
+
+
+def test_the_pages_of_jobs_have_filters() -> None:
+    server = Server(httpx.Response(200, json={"jobs": [], "groups": []}))
+    akhar = server.client()
+    akhar.jobs()
+    assert str(server.requests[-1].url) == "http://akhar/v1/jobs?limit=50"
+    akhar.jobs(
+        5,
+        state="failed",
+        operation="speech-recognition",
+        since=datetime(2026, 11, 26, 9, tzinfo=UTC),
+        until="2026-11-27T00:00:00Z",
+        group="monday",
+        label="customer=42",
+        before="a-job",
+    )
+    assert dict(server.requests[-1].url.params) == {
+        "limit": "5",
+        "state": "failed",
+        "operation": "speech-recognition",
+        "since": "2026-11-26T09:00:00+00:00",
+        "until": "2026-11-27T00:00:00Z",
+        "group": "monday",
+        "label": "customer=42",
+        "before": "a-job",
+    }
+    akhar.jobs(since=datetime(2026, 11, 26, 9))
+    assert datetime.fromisoformat(server.requests[-1].url.params["since"]) == datetime(2026, 11, 26, 9).astimezone()
+    akhar.groups(5, after="monday")
+    assert dict(server.requests[-1].url.params) == {"limit": "5", "after": "monday"}
+
+
+def test_all_jobs_are_those_of_all_pages() -> None:
+    pages = [{"jobs": [{"id": "c"}, {"id": "b"}], "next": "b"}, {"jobs": [{"id": "a"}]}]
+    asked: list[dict[str, str]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(dict(request.url.params))
+        return httpx.Response(200, json=pages[len(asked) - 1])
+
+    akhar = Client("http://akhar", "ak_one", http=httpx.Client(transport=httpx.MockTransport(answer)))
+    assert [job["id"] for job in akhar.all_jobs(group="monday")] == ["c", "b", "a"]
+    first = {"limit": "100", "group": "monday"}
+    assert asked == [first, {**first, "before": "b"}]
 
 
 def test_the_text_of_an_error_lists_what_is_wrong() -> None:

@@ -5,6 +5,7 @@ import base64
 import io
 import uuid
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,24 @@ def test_a_call_has_options_for_its_job(akhar: Client) -> None:
     assert [job["group"], job["labels"]] == [group, {"page": "7"}]
     with pytest.raises(ProblemError, match=r"\n  Akhar-Webhook: .*\n  Akhar-Retain: "):
         akhar.speech_recognition(RECORDING, retain_s=10**9, webhook="ftp://a.example")
+
+
+def test_jobs_are_filtered_and_paged(akhar: Client) -> None:
+    group = f"run-{uuid.uuid4()}"
+    image = FIXTURES / "images/digit-5.png"
+    labels = [{"page": str(page)} for page in (1, 2, 2)]
+    ids = [akhar.digit_recognition(image, group=group, labels=label)["job_id"] for label in labels]
+    newest = akhar.jobs(2, group=group)
+    assert [job["id"] for job in newest["jobs"]] == ids[:0:-1]
+    rest = akhar.jobs(2, group=group, before=newest["next"])
+    assert [[job["id"] for job in rest["jobs"]], "next" in rest] == [ids[:1], False]
+    assert [job["id"] for job in akhar.all_jobs(group=group, label="page=2")] == ids[:0:-1]
+    assert list(akhar.all_jobs(group=group, operation="speech-recognition")) == []
+    accepted = datetime.fromisoformat(akhar.job(ids[1])["created_at"])
+    assert [job["id"] for job in akhar.all_jobs(group=group, since=accepted)] == ids[:0:-1]
+    assert [job["id"] for job in akhar.all_jobs(group=group, until=accepted)] == ids[:1]
+    first = akhar.groups(1)
+    assert akhar.groups(100, after=first["groups"][0]["name"])["groups"] == akhar.groups(100)["groups"][1:]
 
 
 def test_handwriting_is_strokes_a_png_or_an_svg(akhar: Client) -> None:

@@ -23,7 +23,7 @@ from .bodies import (
     Violation,
     Word,
 )
-from .calls import HandwritingCall, JobOptions, SpeechCall, TextFormat
+from .calls import HandwritingCall, JobFilters, JobOptions, SpeechCall, TextFormat
 from .client import Client
 from .errors import AkharError, JobError, ProblemError, transcription
 from .events import DoneEvent, Event, ProgressEvent, SegmentEvent, StateEvent
@@ -44,6 +44,7 @@ __all__ = [
     "HandwritingCall",
     "Job",
     "JobError",
+    "JobFilters",
     "JobOptions",
     "JobResult",
     "JobState",

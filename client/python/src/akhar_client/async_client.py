@@ -18,7 +18,7 @@ from .bodies import (
     Jobs,
     Upload,
 )
-from .calls import HandwritingCall, JobOptions, SpeechCall, TextFormat
+from .calls import HandwritingCall, JobFilters, JobOptions, SpeechCall, TextFormat
 from .errors import ProblemError, raise_for_problem
 from .events import OF_GROUP, OF_JOB, DoneEvent, E, Event, EventReader, Kinds
 from .retries import MAX_RETRIES, pause
@@ -131,9 +131,19 @@ class AsyncClient:
         """The job when it has ended. Raises TimeoutError if it has not after `timeout_s` seconds."""
         return cast(Job, await self._run(steps.ended(job_id, timeout_s, self._max_retries)))
 
-    async def jobs(self, limit: int = 50) -> Jobs:
-        """The newest jobs of the account, at most `limit` (1 to 100), without their results."""
-        return cast(Jobs, await self._document(steps.get("/v1/jobs", {"limit": limit})))
+    async def jobs(self, limit: int = 50, **filters: Unpack[JobFilters]) -> Jobs:
+        """A page of the account's jobs, the newest first, at most `limit` (1 to 100), without their results."""
+        return cast(Jobs, await self._document(steps.get("/v1/jobs", {"limit": limit, **filters})))
+
+    async def all_jobs(self, **filters: Unpack[JobFilters]) -> AsyncIterator[Job]:
+        """The jobs of all pages, which are requested one after the other."""
+        while True:
+            page = await self.jobs(100, **filters)
+            for job in page["jobs"]:
+                yield job
+            if "next" not in page:
+                return
+            filters["before"] = page["next"]
 
     async def group(self, name: str) -> Group:
         """The group as it is now."""
@@ -143,9 +153,9 @@ class AsyncClient:
         """The group when its jobs have ended. Raises TimeoutError if they have not after `timeout_s` seconds."""
         return cast(Group, await self._run(steps.ended_group(name, timeout_s, self._max_retries)))
 
-    async def groups(self, limit: int = 50) -> Groups:
-        """The first groups of the account by their names, at most `limit` (1 to 100)."""
-        return cast(Groups, await self._document(steps.get("/v1/groups", {"limit": limit})))
+    async def groups(self, limit: int = 50, after: str | None = None) -> Groups:
+        """A page of the account's groups by their names, at most `limit` (1 to 100), from the one after `after` on."""
+        return cast(Groups, await self._document(steps.get("/v1/groups", {"limit": limit, "after": after})))
 
     def group_events(self, name: str) -> AsyncIterator[Group]:
         """The group each time that its counts have changed, at most once a second, until it has ended."""

@@ -1,9 +1,10 @@
 """What the calls of a client take beside the fields of a request."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Literal, TypeAlias, TypedDict
 
-from .bodies import HandwritingFields, SpeechFields
+from .bodies import HandwritingFields, JobState, Operation, SpeechFields
 
 TextFormat: TypeAlias = Literal["text", "srt", "vtt"]
 
@@ -23,6 +24,22 @@ class JobOptions(TypedDict, total=False):
     """For how many seconds after its end the job is kept. 0: until its result is delivered the first time."""
     webhook: str | None
     """A URL to which the end of the job is announced."""
+
+
+class JobFilters(TypedDict, total=False):
+    """Which jobs are listed: those that match all of these."""
+
+    state: JobState | None
+    operation: Operation | None
+    since: datetime | str | None
+    """Accepted at this time, as in RFC 3339, or later. A `datetime` without a zone is a local time."""
+    until: datetime | str | None
+    """Accepted before this time."""
+    group: str | None
+    label: str | None
+    """With this label, such as `customer=42`."""
+    before: str | None
+    """Accepted before the job with this id: the `next` of the page before."""
 
 
 class HandwritingCall(HandwritingFields, JobOptions, total=False):

@@ -18,7 +18,7 @@ from .bodies import (
     Jobs,
     Upload,
 )
-from .calls import HandwritingCall, JobOptions, SpeechCall, TextFormat
+from .calls import HandwritingCall, JobFilters, JobOptions, SpeechCall, TextFormat
 from .errors import ProblemError, raise_for_problem
 from .events import OF_GROUP, OF_JOB, DoneEvent, E, Event, EventReader, Kinds
 from .retries import MAX_RETRIES, pause
@@ -129,9 +129,18 @@ class Client:
         """The job when it has ended. Raises TimeoutError if it has not after `timeout_s` seconds."""
         return cast(Job, self._run(steps.ended(job_id, timeout_s, self._max_retries)))
 
-    def jobs(self, limit: int = 50) -> Jobs:
-        """The newest jobs of the account, at most `limit` (1 to 100), without their results."""
-        return cast(Jobs, self._document(steps.get("/v1/jobs", {"limit": limit})))
+    def jobs(self, limit: int = 50, **filters: Unpack[JobFilters]) -> Jobs:
+        """A page of the account's jobs, the newest first, at most `limit` (1 to 100), without their results."""
+        return cast(Jobs, self._document(steps.get("/v1/jobs", {"limit": limit, **filters})))
+
+    def all_jobs(self, **filters: Unpack[JobFilters]) -> Iterator[Job]:
+        """The jobs of all pages, which are requested one after the other."""
+        while True:
+            page = self.jobs(100, **filters)
+            yield from page["jobs"]
+            if "next" not in page:
+                return
+            filters["before"] = page["next"]
 
     def group(self, name: str) -> Group:
         """The group as it is now."""
@@ -141,9 +150,9 @@ class Client:
         """The group when its jobs have ended. Raises TimeoutError if they have not after `timeout_s` seconds."""
         return cast(Group, self._run(steps.ended_group(name, timeout_s, self._max_retries)))
 
-    def groups(self, limit: int = 50) -> Groups:
-        """The first groups of the account by their names, at most `limit` (1 to 100)."""
-        return cast(Groups, self._document(steps.get("/v1/groups", {"limit": limit})))
+    def groups(self, limit: int = 50, after: str | None = None) -> Groups:
+        """A page of the account's groups by their names, at most `limit` (1 to 100), from the one after `after` on."""
+        return cast(Groups, self._document(steps.get("/v1/groups", {"limit": limit, "after": after})))
 
     def group_events(self, name: str) -> Iterator[Group]:
         """The group each time that its counts have changed, at most once a second, until it has ended."""

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from time import monotonic
 from typing import IO, Any, TypeAlias, TypeVar
@@ -91,9 +92,14 @@ def document(request: Send, max_retries: int) -> Steps[Any]:
     return got.json() if got.content else None
 
 
-def get(path: str, params: Mapping[str, str | int] | None = None, accept: str = JSON) -> Send:
-    """A request that changes nothing."""
-    return Send("GET", path, {"Accept": accept}, {"params": params} if params else {})
+def get(path: str, params: Mapping[str, Any] | None = None, accept: str = JSON) -> Send:
+    """A request that changes nothing. Parameters that are None are left out."""
+    given = {name: _parameter(value) for name, value in (params or {}).items() if value is not None}
+    return Send("GET", path, {"Accept": accept}, {"params": given} if given else {})
+
+
+def _parameter(value: object) -> object:
+    return value.astimezone().isoformat() if isinstance(value, datetime) else value
 
 
 def post(
