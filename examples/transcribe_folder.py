@@ -7,7 +7,6 @@ was interrupted can be repeated. The environment has AKHAR_KEY, and AKHAR_URL un
 
 import asyncio
 import hashlib
-import os
 import sys
 from pathlib import Path
 
@@ -38,8 +37,7 @@ async def main(folder: Path) -> None:
     recordings = sorted(path for path in folder.iterdir() if path.suffix in {".mp3", ".wav"})
     new = [recording for recording in recordings if not recording.with_name(f"{recording.name}.txt").exists()]
     places = asyncio.Semaphore(4)
-    url = os.environ.get("AKHAR_URL", "http://127.0.0.1:8080")
-    async with AsyncClient(url, os.environ["AKHAR_KEY"], max_retries=8) as akhar:
+    async with AsyncClient(max_retries=8) as akhar:
         for line in await asyncio.gather(*(transcribe(akhar, places, recording) for recording in new)):
             print(line)
 

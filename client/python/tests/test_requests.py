@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from akhar_client import Client, File, Job, JobError, JobOptions, ProblemError
+from akhar_client import AkharError, Client, File, Job, JobError, JobOptions, ProblemError
 
 PREDICTIONS = {"predictions": [{"label": "੫", "score": 0.9}]}
 
@@ -32,6 +32,26 @@ class Server:
         """Those of the last request that are about its job, without the key for repetitions."""
         names = ("akhar-", "prefer")
         return {name: value for name, value in self.requests[-1].headers.items() if name.startswith(names)}
+
+
+def test_the_address_and_the_key_are_those_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server(httpx.Response(200, json={"jobs": []}))
+    http = httpx.Client(transport=httpx.MockTransport(server))
+    monkeypatch.delenv("AKHAR_URL", raising=False)
+    monkeypatch.setenv("AKHAR_KEY", "ak_two")
+    Client(http=http).jobs()
+    monkeypatch.setenv("AKHAR_URL", "https://akhar.example/below/")
+    Client(http=http).jobs()
+    Client("http://other", "ak_one", http=http).jobs()
+    sent = [(str(request.url.copy_with(query=None)), request.headers["authorization"]) for request in server.requests]
+    assert sent == [
+        ("http://127.0.0.1:8080/v1/jobs", "Bearer ak_two"),
+        ("https://akhar.example/below/v1/jobs", "Bearer ak_two"),
+        ("http://other/v1/jobs", "Bearer ak_one"),
+    ]
+    monkeypatch.setenv("AKHAR_KEY", "")
+    with pytest.raises(AkharError, match="AKHAR_KEY"):
+        Client()
 
 
 def test_a_call_has_options_for_its_job() -> None:

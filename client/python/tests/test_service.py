@@ -109,6 +109,13 @@ def test_jobs_are_filtered_and_paged(akhar: Client) -> None:
     assert akhar.groups(100, after=first["groups"][0]["name"])["groups"] == akhar.groups(100)["groups"][1:]
 
 
+def test_the_key_and_the_address_may_be_in_the_environment(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AKHAR_URL", service.url)
+    monkeypatch.setenv("AKHAR_KEY", service.key)
+    with Client() as akhar:
+        assert akhar.jobs()["jobs"] is not None
+
+
 def test_handwriting_is_strokes_a_png_or_an_svg(akhar: Client) -> None:
     plain = akhar.handwriting_generator("ਸਤਿ", seed=7, page_width=300)
     picture = akhar.handwriting_generator("ਸਤਿ", seed=7, page_width=300, with_image=True, stroke_color="blue")

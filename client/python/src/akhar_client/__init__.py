@@ -29,6 +29,8 @@ from .errors import AkharError, JobError, ProblemError, transcription
 from .events import DoneEvent, Event, ProgressEvent, SegmentEvent, StateEvent
 from .steps import File
 
+__version__ = "0.2.0"
+
 __all__ = [
     "AkharError",
     "Answer",
@@ -67,5 +69,6 @@ __all__ = [
     "TranscriptionAnswer",
     "Violation",
     "Word",
+    "__version__",
     "transcription",
 ]

@@ -32,7 +32,10 @@ TIMEOUT = httpx.Timeout(10, read=90, write=90)
 class Client:
     """A client for one server and one API key.
 
-    `base`: such as `http://127.0.0.1:8080`. `http` sends the requests, with its own limits of time; it is not closed.
+    `base`: the server's address, or else that of the environment variable AKHAR_URL, or http://127.0.0.1:8080.
+    `key`: an API key, or else that of AKHAR_KEY. Raises AkharError if there is none.
+    `http`: sends the requests, with its own limits of time. It is not closed.
+
     After an error that may pass, a request is repeated up to `max_retries` times. Repetitions of an operation get the
     job of its first request.
 
@@ -44,8 +47,8 @@ class Client:
 
     def __init__(
         self,
-        base: str,
-        key: str,
+        base: str | None = None,
+        key: str | None = None,
         *,
         max_retries: int = MAX_RETRIES,
         group: str | None = None,
@@ -54,7 +57,7 @@ class Client:
     ) -> None:
         self._http = http or httpx.Client(timeout=TIMEOUT)
         self._is_own = http is None
-        self._base = base.rstrip("/")
+        self._base, key = steps.server(base, key)
         self._headers = {"Authorization": f"Bearer {key}"}
         self._options: JobOptions = {"group": group, "labels": labels}
         self._max_retries = max_retries

@@ -17,7 +17,7 @@ from typing import IO, Any, TypeAlias, TypeVar
 
 import httpx
 
-from .errors import ProblemError, raise_for_problem, retry_after_s
+from .errors import AkharError, ProblemError, raise_for_problem, retry_after_s
 from .retries import pause
 
 T = TypeVar("T")
@@ -66,6 +66,15 @@ class Pause:
 
 
 Steps: TypeAlias = Generator[Send | Pause, httpx.Response, T]
+
+
+def server(base: str | None, key: str | None) -> tuple[str, str]:
+    """The address and the API key of a client: those that are given, or those of the environment."""
+    base = base or os.environ.get("AKHAR_URL") or "http://127.0.0.1:8080"
+    key = key or os.environ.get("AKHAR_KEY")
+    if not key:
+        raise AkharError("there is no API key: set AKHAR_KEY, or give the client a `key`")
+    return base.rstrip("/"), key
 
 
 def response(request: Send, max_retries: int, deadline: float = math.inf) -> Steps[httpx.Response]:
