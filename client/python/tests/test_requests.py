@@ -220,6 +220,22 @@ def test_all_jobs_are_those_of_all_pages() -> None:
     assert asked == [first, {**first, "before": "b"}]
 
 
+@pytest.mark.parametrize(
+    ("name", "quoted"), [("a/b", "a%2Fb"), ("a?b=c", "a%3Fb%3Dc"), ("a#b", "a%23b"), ("%2F", "%252F")]
+)
+def test_a_name_is_one_part_of_a_path(name: str, quoted: str) -> None:
+    server = Server(httpx.Response(200, json={"has_ended": True, "state": "succeeded"}))
+    akhar = server.client()
+    groups: list[Callable[[str], object]] = [akhar.group, akhar.wait_for_group, akhar.cancel_group, akhar.delete_group]
+    jobs: list[Callable[[str], object]] = [akhar.job, akhar.wait, akhar.job_result, akhar.job_text, akhar.delete]
+    for call in groups + jobs:
+        call(name)
+    sent = [str(request.url.copy_with(query=None)) for request in server.requests]
+    result = f"http://akhar/v1/jobs/{quoted}/result"
+    job = f"http://akhar/v1/jobs/{quoted}"
+    assert sent == [f"http://akhar/v1/groups/{quoted}"] * 4 + [job, job, result, result, job]
+
+
 def test_the_text_of_an_error_lists_what_is_wrong() -> None:
     document = {
         "type": "/problems/invalid-input",

@@ -128,7 +128,7 @@ class AsyncClient:
 
     async def job(self, job_id: str) -> Job:
         """The job as it is now."""
-        return cast(Job, await self._document(steps.get(f"/v1/jobs/{job_id}")))
+        return cast(Job, await self._document(steps.get(steps.job_path(job_id))))
 
     async def wait(self, job_id: str, timeout_s: float | None = None) -> Job:
         """The job when it has ended. Raises TimeoutError if it has not after `timeout_s` seconds."""
@@ -150,7 +150,7 @@ class AsyncClient:
 
     async def group(self, name: str) -> Group:
         """The group as it is now."""
-        return cast(Group, await self._document(steps.get(f"/v1/groups/{name}")))
+        return cast(Group, await self._document(steps.get(steps.group_path(name))))
 
     async def wait_for_group(self, name: str, timeout_s: float | None = None) -> Group:
         """The group when its jobs have ended. Raises TimeoutError if they have not after `timeout_s` seconds."""
@@ -162,35 +162,35 @@ class AsyncClient:
 
     def group_events(self, name: str) -> AsyncIterator[Group]:
         """The group each time that its counts have changed, at most once a second, until it has ended."""
-        return self._follow(f"/v1/groups/{name}/events", OF_GROUP, lambda group: group["has_ended"])
+        return self._follow(f"{steps.group_path(name)}/events", OF_GROUP, lambda group: group["has_ended"])
 
     async def cancel_group(self, name: str) -> Group:
         """Cancels the jobs of a group that have not ended, and returns the group."""
-        return cast(Group, await self._document(Send("DELETE", f"/v1/groups/{name}", {"Accept": steps.JSON})))
+        return cast(Group, await self._document(Send("DELETE", steps.group_path(name), {"Accept": steps.JSON})))
 
     async def delete_group(self, name: str) -> None:
         """Cancels the jobs of a group that have not ended, and deletes all of them."""
-        request = Send("DELETE", f"/v1/groups/{name}", {"Accept": steps.JSON}, {"params": {"purge": "true"}})
+        request = Send("DELETE", steps.group_path(name), {"Accept": steps.JSON}, {"params": {"purge": "true"}})
         await self._run(steps.response(request, self._max_retries))
 
     async def job_result(self, job_id: str) -> JobResult:
         """The result of a job that has succeeded."""
-        return cast(JobResult, await self._document(steps.get(f"/v1/jobs/{job_id}/result")))
+        return cast(JobResult, await self._document(steps.get(f"{steps.job_path(job_id)}/result")))
 
     async def job_text(self, job_id: str, response_format: TextFormat = "text") -> Text:
         """The same of speech recognition as plain text. As subtitles, if the job has timestamps."""
-        request = steps.get(f"/v1/jobs/{job_id}/result", accept=steps.TEXTS[response_format])
+        request = steps.get(f"{steps.job_path(job_id)}/result", accept=steps.TEXTS[response_format])
         return answers.text(job_id, await self._run(steps.response(request, self._max_retries)))
 
     async def delete(self, job_id: str) -> Job | None:
         """Cancels a job that is queued or running, and returns it. Deletes a job that has ended."""
-        request = Send("DELETE", f"/v1/jobs/{job_id}", {"Accept": steps.JSON}, is_safe=False)
+        request = Send("DELETE", steps.job_path(job_id), {"Accept": steps.JSON}, is_safe=False)
         got = await self._run(steps.response(request, self._max_retries))
         return None if got.status_code == httpx.codes.NO_CONTENT else cast(Job, got.json())
 
     def events(self, job_id: str) -> AsyncIterator[Event]:
         """What happens to a job, until it has ended. A stream that breaks goes on where it was."""
-        return self._follow(f"/v1/jobs/{job_id}/events", OF_JOB, lambda event: isinstance(event, DoneEvent))
+        return self._follow(f"{steps.job_path(job_id)}/events", OF_JOB, lambda event: isinstance(event, DoneEvent))
 
     async def _follow(self, path: str, kinds: Kinds[E], is_last: Callable[[E], bool]) -> AsyncIterator[E]:
         """The events of a stream up to its last one."""

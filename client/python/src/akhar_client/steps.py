@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from time import monotonic
 from typing import IO, Any, TypeAlias, TypeVar
+from urllib.parse import quote
 
 import httpx
 
@@ -99,6 +100,16 @@ def document(request: Send, max_retries: int) -> Steps[Any]:
     """The JSON document that answers a request, or None if the answer is empty."""
     got = yield from response(request, max_retries)
     return got.json() if got.content else None
+
+
+def job_path(job_id: str) -> str:
+    """The path of a job."""
+    return f"/v1/jobs/{quote(job_id, safe='')}"
+
+
+def group_path(name: str) -> str:
+    """The path of a group."""
+    return f"/v1/groups/{quote(name, safe='')}"
 
 
 def get(path: str, params: Mapping[str, Any] | None = None, accept: str = JSON) -> Send:
@@ -190,7 +201,7 @@ def result(request: Send, max_retries: int) -> Steps[tuple[str, httpx.Response]]
     while True:
         try:
             accept = request.headers["Accept"]
-            return job_id, (yield from response(get(f"/v1/jobs/{job_id}/result", accept=accept), max_retries))
+            return job_id, (yield from response(get(f"{job_path(job_id)}/result", accept=accept), max_retries))
         except ProblemError as error:
             error.job_id = job_id
             if error.problem is None or not error.problem["type"].endswith("/job-not-finished"):
@@ -201,12 +212,12 @@ def result(request: Send, max_retries: int) -> Steps[tuple[str, httpx.Response]]
 
 def ended(job_id: str, timeout_s: float | None, max_retries: int) -> Steps[Any]:
     """The document of a job that has ended. Raises TimeoutError after `timeout_s` seconds."""
-    return (yield from _ended(f"/v1/jobs/{job_id}", lambda job: job["state"] in ENDED, timeout_s, max_retries))
+    return (yield from _ended(job_path(job_id), lambda job: job["state"] in ENDED, timeout_s, max_retries))
 
 
 def ended_group(name: str, timeout_s: float | None, max_retries: int) -> Steps[Any]:
     """The document of a group whose jobs have ended. Raises TimeoutError after `timeout_s` seconds."""
-    return (yield from _ended(f"/v1/groups/{name}", lambda group: group["has_ended"], timeout_s, max_retries))
+    return (yield from _ended(group_path(name), lambda group: group["has_ended"], timeout_s, max_retries))
 
 
 def _ended(path: str, has_ended: Callable[[Any], bool], timeout_s: float | None, max_retries: int) -> Steps[Any]:
