@@ -205,6 +205,9 @@ def test_asyncio_has_the_same(service: Service) -> None:
             written = await akhar.handwriting_generator("ਸਤਿ", seed=7)
             heard = await asyncio.gather(*(followed(akhar, job) for job in jobs))
             assert [(await akhar.wait(job["id"]))["state"] for job in jobs] == ["succeeded"] * 3
+            listed = [job["id"] async for job in akhar.all_jobs(state="succeeded")]
+            assert {job["id"] for job in jobs} <= {*listed}
+            assert await akhar.job_text(jobs[0]["id"]) == await akhar.speech_text(RECORDING)
             return written, heard
 
     written, heard = asyncio.run(asked())
