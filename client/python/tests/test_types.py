@@ -7,10 +7,11 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is
 
 import akhar_client
 import pytest
-from akhar_client import bodies
+from akhar_client import JobFilters, JobOptions, TextFormat, bodies, steps
 from running_service import ROOT
 
-SCHEMAS = json.loads((ROOT / "docs/openapi.json").read_text())["components"]["schemas"]
+OPENAPI = json.loads((ROOT / "docs/openapi.json").read_text())
+SCHEMAS, PATHS = OPENAPI["components"]["schemas"], OPENAPI["paths"]
 NAMES = {
     "ProgressData": "ProgressEvent",
     "StateData": "StateEvent",
@@ -70,6 +71,23 @@ def test_a_type_has_the_members_of_its_schema(name: str) -> None:
     assert TYPES[name].__required_keys__ == required - left_out
     for member, hint in hints.items():
         assert written(hint) == described(members[member]), member
+
+
+def test_every_operation_takes_the_options_and_gives_the_texts() -> None:
+    operations = {path.rsplit("/", 1)[1]: value["post"] for path, value in PATHS.items() if "post" in value}
+    assert {*get_args(bodies.Operation)} <= {*operations}
+    for name in get_args(bodies.Operation):
+        headers = {parameter["name"] for parameter in operations[name]["parameters"]}
+        assert headers - {"Prefer", "X-Request-Id", "traceparent"} == {*steps.OPTIONS.values()}, name
+    assert {*steps.OPTIONS} == {*get_type_hints(JobOptions)}
+    spoken = operations["speech-recognition"]["responses"]["200"]["content"]
+    assert {*spoken} - {steps.JSON} == {*steps.TEXTS.values()}
+    assert {*steps.TEXTS} == {*get_args(TextFormat)}
+
+
+def test_jobs_have_all_filters() -> None:
+    parameters = {parameter["name"] for parameter in PATHS["/v1/jobs"]["get"]["parameters"]}
+    assert parameters - {"limit"} == {*get_type_hints(JobFilters)}
 
 
 def test_the_version_is_that_of_the_service() -> None:
