@@ -1,22 +1,30 @@
-"""Checks the Kubernetes manifests: builds the example with kustomize, compares each document with its schema, and
-checks that names, labels and ports of the documents agree with each other.
+"""Checks the Kubernetes manifests: builds the example and the base with each selection of components, compares each
+document with its schema, and checks that names, labels and ports of the documents agree with each other.
 
 Kubernetes' own kinds are compared with its strict JSON schemas, the kinds of KEDA and of the Prometheus operator with
 models that are made from their schemas. No package has the schemas of CloudNativePG, so of its kinds only the names are
 checked.
 """
 
+import json
+import os
 import sys
+import tempfile
 from collections.abc import Iterator
+from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
+import yaml
 from cloudcoil.models.keda import v1alpha1 as keda
 from cloudcoil.models.prometheus_operator import v1 as prometheus_operator
 from problems import DEPLOY, Problems, default, documents, settings
 
 Document = dict[str, Any]
+
+KUBERNETES = DEPLOY / "kubernetes"
 
 SCHEMA_VERSION = "1.37"
 MODELS = {
@@ -26,25 +34,55 @@ MODELS = {
     "PrometheusRule": prometheus_operator.PrometheusRule,
 }
 WITHOUT_SCHEMA = {"Cluster", "ScheduledBackup", "ObjectStore"}
+KUBECTL = Path(sys.executable).parent / "kubectl"
 # The operator of CloudNativePG makes this secret, cert-manager the other one, and the operator of Akhar the third.
 SECRETS_FROM_OUTSIDE = {"akhar-postgres-app", "akhar-tls", "akhar-backups"}
 
 
 def check(problems: Problems) -> None:
-    """Checks the example overlay with everything that it uses."""
-    kubectl = Path(sys.executable).parent / "kubectl"
-    built = problems.run([kubectl, "kustomize", DEPLOY / "kubernetes/example"], "kustomize of the example")
-    found = documents(built)
-    problems.expect(len(found) > 15, f"kustomize built only {len(found)} documents")
+    """Checks every overlay: the example, and the base with each selection of components."""
+    components = []
+    for path in sorted(KUBERNETES.glob("*/kustomization.yaml")):
+        kustomization = yaml.safe_load(path.read_text())
+        check_patches(problems, path.parent.name, kustomization)
+        if kustomization["kind"] == "Component":
+            components.append(path.parent)
+        else:
+            check_overlay(problems, path.parent.name, path.parent)
+    for n in range(1, len(components) + 1):
+        for chosen in combinations(components, n):
+            with tempfile.TemporaryDirectory() as name:
+                here = Path(name).resolve()
+                overlay = {
+                    "resources": [os.path.relpath(KUBERNETES / "base", here)],
+                    "components": [os.path.relpath(component, here) for component in chosen],
+                }
+                (here / "kustomization.yaml").write_text(yaml.safe_dump(overlay))
+                check_overlay(problems, " + ".join(["base", *(component.name for component in chosen)]), here)
+
+
+def check_patches(problems: Problems, name: str, kustomization: Document) -> None:
+    """Whether all patches name what they change. A JSON patch counts places in lists, which other changes move."""
+    for patch in kustomization.get("patches", []):
+        is_merge = isinstance(yaml.safe_load(patch.get("patch", "")), dict)
+        problems.expect(is_merge, f"kubernetes/{name}: a patch is no merge: {patch}")
+    fields = {"patchesJson6902", "patchesStrategicMerge"} & set(kustomization)
+    problems.expect(not fields, f"kubernetes/{name}: write {fields} as patches")
+
+
+def check_overlay(problems: Problems, what: str, folder: Path) -> None:
+    """Builds one overlay, and checks its documents."""
+    others = Problems()
+    found = documents(others.run([KUBECTL, "kustomize", folder], "kustomize"))
     names = [(document["kind"], document["metadata"]["name"]) for document in found]
-    problems.expect(len(names) == len(set(names)), f"documents have the same name: {names}")
+    others.expect(len(names) == len(set(names)), f"documents have the same name: {names}")
     for document in found:
-        check_schema(problems, document)
-    References(problems, found).check()
+        others.lines.extend(schema_problems(json.dumps(document)))
+    References(others, found).check()
     for document in found:
         for pod in pods(document):
-            check_pod(problems, document, pod)
-    problems.run([kubectl, "kustomize", DEPLOY / "kubernetes/base"], "kustomize of the base")
+            check_pod(others, document, pod)
+    problems.lines.extend(f"kubernetes, {what}: {line}" for line in others.lines)
 
 
 def name(document: Document) -> str:
@@ -52,25 +90,26 @@ def name(document: Document) -> str:
     return f"{document['kind']} {document['metadata']['name']}"
 
 
-def check_schema(problems: Problems, document: Document) -> None:
-    """Compares one document with the schema of its kind."""
+@cache
+def schema_problems(text: str) -> list[str]:
+    """Compares one document, as JSON, with the schema of its kind."""
+    document = json.loads(text)
     kind = document["kind"]
     if kind in WITHOUT_SCHEMA:
-        return
+        return []
     if model := MODELS.get(kind):
         try:
             read = model.model_validate(document)
         except ValueError as error:
-            problems.expect(False, f"{name(document)}: {error}")
-            return
+            return [f"{name(document)}: {error}"]
         known = read.model_dump(by_alias=True, exclude_unset=True, mode="json")
-        problems.lines.extend(f"{name(document)}: unknown field {path}" for path in unknown(document, known))
-        return
+        return [f"{name(document)}: unknown field {path}" for path in unknown(document, known)]
     try:
         kubernetes_validate.validate(document, SCHEMA_VERSION, strict=True)
     except kubernetes_validate.ValidationError as error:
         # The rest of the text is the whole schema.
-        problems.expect(False, f"{name(document)}: {str(error).splitlines()[0]}")
+        return [f"{name(document)}: {str(error).splitlines()[0]}"]
+    return []
 
 
 def unknown(written: Any, known: Any, path: str = "") -> Iterator[str]:
@@ -104,11 +143,9 @@ class References:
         self.problems = problems
         self.found = found
         self.templates = [pod for document in found for pod in pods(document)]
-        # The pods of Postgres, which its operator makes.
-        self.instances = [
-            {"metadata": {"labels": {"cnpg.io/cluster": cluster["metadata"]["name"]}}, "spec": {}}
-            for cluster in self.of("Cluster")
-        ]
+        # The pods of Postgres, which its operator makes, here or in an overlay of the reader.
+        clusters = [cluster["metadata"]["name"] for cluster in self.of("Cluster")] or ["akhar-postgres"]
+        self.instances = [{"metadata": {"labels": {"cnpg.io/cluster": name}}, "spec": {}} for name in clusters]
 
     def of(self, kind: str) -> list[Document]:
         """The documents of a kind."""

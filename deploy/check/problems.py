@@ -41,13 +41,13 @@ def debian_program(program: str) -> str:
 
 def documents(text: str) -> list[dict[str, Any]]:
     """The YAML documents of a text."""
-    return [document for document in yaml.safe_load_all(text) if document]
+    return [document for document in yaml.load_all(text, yaml.CSafeLoader) if document]
 
 
 def settings() -> set[str]:
-    """The names of all settings."""
-    names = re.findall(r"^#(AKHAR_[A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE)
-    return set(names)
+    """The names of all settings, and of the files of secret ones."""
+    text = (ROOT / ".env.example").read_text()
+    return set(re.findall(r"^#(AKHAR_[A-Z_]+)=", text, re.MULTILINE)) | set(re.findall(r"\bAKHAR_[A-Z_]+_FILE\b", text))
 
 
 def default(setting: str) -> int:
