@@ -10,6 +10,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
+RULES = DEPLOY / "prometheus/rules.yml"
 
 
 class Problems:
