@@ -6,9 +6,7 @@
 import json
 import re
 import shutil
-import socket
 import sys
-import tempfile
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -37,7 +35,6 @@ def main() -> None:
     check_compose(problems)
     check_rules(problems)
     check_dashboard(problems)
-    check_proxies(problems)
     check_scripts(problems)
     kubernetes_manifests.check(problems)
     for line in problems.lines:
@@ -150,26 +147,6 @@ def check_dashboard(problems: Problems) -> None:
     records = set(re.findall(r"- record: (\S+)", RULES.read_text()))
     used = set(re.findall(r"\b(?:instance|akhar):[\w:]+", DASHBOARD.read_text() + RULES.read_text()))
     problems.expect(used <= records, f"dashboard or rules: no values of the rules: {sorted(used - records)}")
-
-
-def check_proxies(problems: Problems) -> None:
-    """Lets haproxy and nginx check their example configurations, with a certificate made here."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        key, certificate = folder / "akhar.key", folder / "akhar.crt"
-        make: list[str | Path] = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=akhar"]
-        problems.run([*make, "-keyout", key, "-out", certificate], "openssl")
-        (folder / "akhar.pem").write_text(certificate.read_text() + key.read_text())
-        haproxy = (DEPLOY / "haproxy/haproxy.cfg").read_text().replace("/etc/ssl/akhar", name)
-        (folder / "haproxy.cfg").write_text(haproxy)
-        problems.run(["/usr/sbin/haproxy", "-c", "-f", folder / "haproxy.cfg"], "haproxy -c")
-        # nginx opens its address to check it, so it gets one that is free.
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        nginx = (DEPLOY / "nginx/nginx.conf").read_text().replace("/etc/ssl/akhar", name)
-        nginx = nginx.replace("/run/nginx.pid", f"{name}/nginx.pid").replace("listen 443", f"listen 127.0.0.1:{port}")
-        (folder / "nginx.conf").write_text(nginx)
-        problems.run(["/usr/sbin/nginx", "-t", "-q", "-e", "stderr", "-c", folder / "nginx.conf"], "nginx -t")
 
 
 def check_scripts(problems: Problems) -> None:

@@ -30,9 +30,15 @@ class Service(running_service.Service):
     """A running `akhar serve`, with a key of its own."""
 
     def __init__(self, environment: dict[str, str], url: str) -> None:
-        command = [program(), "keys", "create", "--name", "deploy-check"]
-        created = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-        super().__init__(url, created.stdout.strip())
+        self.environment = environment
+        super().__init__(url, self.command("keys", "create", "--name", "deploy-check").strip())
+
+    def command(self, *arguments: str) -> str:
+        """Runs a command of akhar in the service's database. Returns its standard output."""
+        ran = subprocess.run(
+            [program(), *arguments], env=self.environment, check=True, stdout=subprocess.PIPE, text=True
+        )
+        return ran.stdout
 
     def status(self, path: str, body: bytes | None = None, method: str | None = None, **headers: str) -> int:
         """Sends a request. Returns the status of the answer."""
