@@ -34,6 +34,7 @@ def main() -> None:
     check_settings(problems)
     check_compose(problems)
     check_rules(problems)
+    check_alerting(problems)
     check_dashboard(problems)
     check_scripts(problems)
     kubernetes_manifests.check(problems)
@@ -57,6 +58,21 @@ def compose_command() -> list[str | Path]:
     if shutil.which("docker-compose"):
         return ["docker-compose"]
     return ["docker", "compose"]
+
+
+def check_alerting(problems: Problems) -> None:
+    """Whether Alertmanager can use its file, has a receiver for each severity, and is asked where compose runs it."""
+    amtool, file = debian_program("amtool"), DEPLOY / "alertmanager/alertmanager.yml"
+    problems.run([amtool, "check-config", file], "amtool check-config")
+    for severity, receiver in (("page", "pages"), ("ticket", "tickets")):
+        route: list[str | Path] = [amtool, "config", "routes", "test", f"--config.file={file}", f"severity={severity}"]
+        found = problems.run(route, "amtool config routes").strip()
+        problems.expect(found == receiver, f"alertmanager: the severity {severity} goes to {found}")
+    services = set(yaml.safe_load((DEPLOY / "compose/docker-compose.yml").read_text())["services"])
+    text = (DEPLOY / "prometheus/prometheus.yml").read_text()
+    named = set(re.findall(r"\b(?:names|targets): \[\"?([a-z]+)", text))
+    problems.expect(named <= services, f"prometheus.yml names no services of compose: {sorted(named - services)}")
+    problems.expect("alertmanager" in named, "prometheus.yml names no Alertmanager")
 
 
 def check_compose(problems: Problems) -> None:

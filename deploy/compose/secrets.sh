@@ -13,5 +13,7 @@ password() { # NAME
 }
 password postgres_password
 password grafana_password
+# That of the mail server is the operator's.
+test -e secrets/smtp_password || : >secrets/smtp_password
 printf 'postgres://akhar:%s@postgres/akhar' "$(cat secrets/postgres_password)" >secrets/database_url
 echo "the passwords are in $PWD/secrets" >&2
