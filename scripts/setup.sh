@@ -11,7 +11,7 @@
 #   setup.sh fuzz    for `make fuzz`: a C++ compiler
 #   setup.sh python  for checks of the Python code: ruff, mypy and pytest, in .cache/check
 #   setup.sh check   for `make check`: the same as run and python, Node.js, the link checker, cargo-deny and cargo-machete
-#   setup.sh deploy  for `make deploy-check`: the same as run, Prometheus, Alertmanager, HAProxy, nginx, docker compose and checkers
+#   setup.sh deploy  for `make deploy-check`: the same as run, Prometheus, Alertmanager, HAProxy, nginx, docker compose, systemd and checkers
 #   setup.sh wheel   for `make wheel`: maturin, in .cache/wheel
 #   setup.sh wheel-test for `make wheel-test`: the same, and a Python that every user can run
 #   setup.sh deb     for `make deb`: ONNX Runtime's library, weights, and cargo-deb
@@ -220,6 +220,7 @@ package_builder() { tool cargo-deb 3.8.0; }
 bootstrap() { command -v debootstrap >/dev/null 2>&1 && command -v systemd-analyze >/dev/null 2>&1 || install debootstrap systemd; }
 wheel_builder() { environment wheel deploy/wheel/requirements.txt; }
 system_python() { env PATH=/usr/local/bin:/usr/bin:/bin python3 -c 'import ensurepip' 2>/dev/null || install python3-venv; }
+units() { command -v systemd-analyze >/dev/null 2>&1 || install systemd; }
 deploy_checkers() { environment deploy deploy/check/requirements.txt; }
 
 tool() { # NAME VERSION [OPTIONS OF CARGO INSTALL]
@@ -240,7 +241,7 @@ case "${1:-run}" in
     test) postgres; jpeg_programs; onnxruntime; weights; schemathesis; node; chromium; curl_command; prometheus; pooler; balancer; web_server ;;
     chaos) postgres; onnxruntime; weights; clock_library; schemathesis ;;
     attack) postgres; onnxruntime; weights; balancer; web_server ;;
-    deploy) postgres; onnxruntime; weights; prometheus; alertmanager; node_exporter; balancer; web_server; compose; openssl_command; deploy_checkers ;;
+    deploy) postgres; onnxruntime; weights; prometheus; alertmanager; node_exporter; balancer; web_server; compose; openssl_command; units; deploy_checkers ;;
     fuzz) cplusplus ;;
     python) python_checks ;;
     check) postgres_programs; onnxruntime; weights; python_checks; schemathesis; node; link_checker; tool cargo-deny 0.20.2; tool cargo-machete 0.9.2 ;;

@@ -31,9 +31,10 @@ class Server:
         self.data = folder / "data"
         self.archive = folder / "wal"
         self.url = self.address("akhar")
-        for name in ("wal", "socket", "backups"):
-            (folder / name).mkdir()
-            self.own(folder / name)
+        for place in (folder, self.archive, folder / "socket", folder / "backups"):
+            place.mkdir()
+            self.own(place)
+        shutil.copytree(DEPLOY / "backup", folder / "scripts")
 
     def own(self, path: Path) -> None:
         """Gives a path to the user who runs Postgres."""
@@ -101,19 +102,20 @@ class Server:
         return {table: self.query(summary.format(table)) for table in tables}
 
 
+def postgres_user() -> pwd.struct_passwd | None:
+    """Who runs Postgres, which refuses root. None: whoever runs this."""
+    if os.getuid() != 0:
+        return None
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return pwd.getpwnam("postgres" if "postgres" in names else "nobody")
+
+
 def main() -> None:
     """Runs the check."""
     began = time.monotonic()
-    user = None
-    if os.getuid() == 0:
-        names = {entry.pw_name for entry in pwd.getpwall()}
-        user = pwd.getpwnam("postgres" if "postgres" in names else "nobody")
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        shutil.copytree(DEPLOY / "backup", folder / "scripts")
-        server = Server(folder, user)
-        server.own(folder)
+        Path(name).chmod(0o755)
+        server = Server(Path(name) / "postgres", postgres_user())
         server.create()
         try:
             job = check_dump(server)

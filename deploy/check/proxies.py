@@ -107,9 +107,9 @@ class Proxy:
 
 
 @contextmanager
-def running(command: list[str | Path]) -> Iterator[None]:
+def running(command: list[str | Path], environment: dict[str, str] | None = None) -> Iterator[None]:
     """Runs a program, and stops it at the end."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
     try:
         yield
     finally:
