@@ -48,7 +48,7 @@ def refused(**options: object) -> dict[str, object]:
 
 
 errors = [
-    refused(model="whisper-2"),
+    refused(model="llama-3"),
     refused(language="pa"),
     refused(language="fr"),
     refused(temperature=1.4),
@@ -57,7 +57,7 @@ errors = [
     refused(file=("notes.txt", b"no recording")),
 ]
 try:
-    client.models.retrieve("whisper-2")
+    client.models.retrieve("llama-3")
     raise AssertionError("an unknown model is found")
 except openai.NotFoundError as error:
     errors.append({"class": "NotFoundError", "status": error.status_code, "code": error.code})

@@ -48,9 +48,9 @@ pub use bodies::{
     handwriting::{HandwritingBody, Png, PointsBody, Strokes},
     job::{JobBody, JobResultBody, JobState, JobsBody},
     openai::{
-        AudioEventBody, AudioLogprobBody, AudioResultBody, AudioSegmentBody, AudioTextBody, AudioUsageBody,
-        AudioWordBody, DiarizedAudioSegmentBody, DiarizedAudioTextBody, ModelBody, ModelsBody,
-        OpenAiErrorBody, VerboseAudioTextBody,
+        AudioEventBody, AudioLanguageBody, AudioLogprobBody, AudioResultBody, AudioSegmentBody,
+        AudioTextBody, AudioUsageBody, AudioWordBody, DiarizedAudioSegmentBody, DiarizedAudioTextBody,
+        ModelBody, ModelsBody, OpenAiErrorBody, VerboseAudioTextBody,
     },
     predictions::{PredictionBody, PredictionsBody},
     problem::{ProblemBody, ViolationBody},

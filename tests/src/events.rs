@@ -27,11 +27,11 @@ pub struct Event {
 impl Events {
     /// Opens a stream. `last` is the id of the last event that was received.
     pub async fn open(request: reqwest::RequestBuilder, last: Option<&str>) -> Self {
-        let request = request.header("accept", "text/event-stream");
+        let request = request.header("accept", "text/event-stream; charset=utf-8");
         let request = last.iter().fold(request, |request, last| request.header("last-event-id", *last));
         let response = request.send().await.expect("an answer");
         assert_eq!(response.status(), 200);
-        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        assert_eq!(response.headers()["content-type"], "text/event-stream; charset=utf-8");
         Self { response, buffer: Vec::new() }
     }
 

@@ -3,13 +3,17 @@
 use std::time::Duration;
 
 use axum::{
-    http::{HeaderName, HeaderValue},
+    body::Body,
+    http::{HeaderName, HeaderValue, header::CONTENT_TYPE},
     response::{
         IntoResponse as _, Response,
         sse::{Event, KeepAlive, Sse},
     },
 };
+use bytes::Bytes;
 use futures::Stream;
+use http_body::Frame;
+use http_body_util::BodyExt as _;
 
 /// The time without an event after which a comment is sent, so that nothing between the two sides closes the connection.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
@@ -34,5 +38,10 @@ pub(crate) fn respond(events: impl Stream<Item = Result<Event, axum::Error>> + S
     let heartbeat = KeepAlive::new().interval(HEARTBEAT_INTERVAL);
     let mut response = Sse::new(events).keep_alive(heartbeat).into_response();
     response.headers_mut().insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
-    response
+    // Without a charset, some clients read the lines as ISO-8859-1, in which a byte of ਅ ends a line.
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8"));
+    // The empty line behind a comment is not needed, and some clients take it for a message without data.
+    let without_empty_line =
+        |frame: Frame<Bytes>| frame.map_data(|data| if data == ":\n\n" { data.slice(..2) } else { data });
+    response.map(|body| Body::new(body.map_frame(without_empty_line)))
 }

@@ -39,7 +39,7 @@ fields! {
         languages: Vec<SpokenLanguage> = field("languages[]"),
         /// How the response is written.
         response_format: Format = field("response_format").or("json"),
-        /// What has a time. Only with `verbose_json`, for which the default is `segment`.
+        /// What has a time in `verbose_json`, for which the default is `segment`. Has no effect on other formats.
         granularities: Vec<Granularity> = field("timestamp_granularities[]"),
         /// Whether to send the text as events while it is recognised. Only with `json`.
         stream: bool = field("stream").or("false"),
@@ -156,26 +156,22 @@ impl Form for AudioTranscriptionForm {
             refuse(field, Code::NotAChoice, detail);
         }
         if let Some(format) = self.response_format {
-            let needs = |name: &str, needed: Format| {
-                let [needed, format] = [needed, format].map(Format::name);
-                format!("{name} needs response_format {needed}, but response_format is {format}")
-            };
-            if self.granularities.is_some() && format != Format::VerboseJson {
-                let name = "timestamp_granularities[]";
-                refuse(name, Code::Unsupported, needs(name, Format::VerboseJson));
-            }
             if self.stream == Some(true) && format != Format::Json {
-                refuse("stream", Code::Unsupported, needs("stream", Format::Json));
+                let detail =
+                    format!("stream needs response_format json, but response_format is {}", format.name());
+                refuse("stream", Code::Unsupported, detail);
             }
         }
         if let (Some(TextForm::Spoken), Some(_)) = (self.format, self.digits) {
             refuse("digits", Code::Unsupported, DIGITS_NEED_WRITTEN.to_owned());
         }
         let format = self.response_format?;
+        let is_timed = self.granularities.is_some() && format != Format::VerboseJson;
         let granularities = self.granularities.unwrap_or_else(|| vec![Granularity::Segment]);
         let mut remarks = remarks([
             ("prompt", self.prompt.is_some()),
             ("temperature", is_positive(self.temperature)),
+            ("timestamp_granularities[]", is_timed),
             ("include[]", self.include.is_some() && format != Format::Json),
             ("with-timestamps", self.with_timestamps == Some(true) && !format.has_segments()),
             ("with-words", self.with_words == Some(true) && !granularities.contains(&Granularity::Word)),

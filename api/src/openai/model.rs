@@ -14,13 +14,14 @@ use crate::{
     input::{
         names::{quoted, unknown},
         query,
+        value::Value as _,
     },
     problems::{Problem, ProblemType, responses::problems},
 };
 
 problems! {
     /// The problems of getting a model.
-    ModelProblems at "/v1/models/whisper-2", [unknown("query parameter", "limit", &[])] => Unauthorized, OutOfScope, NotFound, NotAcceptable, InvalidInput, AccountBusy, Internal, Busy, Unavailable,
+    ModelProblems at "/v1/models/llama-3", [unknown("query parameter", "limit", &[])] => Unauthorized, OutOfScope, NotFound, NotAcceptable, InvalidInput, AccountBusy, Internal, Busy, Unavailable,
 }
 
 /// Responds with the model.
@@ -41,10 +42,9 @@ pub(crate) async fn handle(
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     Problem::reject_if_any(query::unexpected(&uri))?;
-    let model = Model::ALL.into_iter().find(|model| model.id() == id).ok_or_else(|| {
-        let known = Model::ALL.map(Model::id).join(", ");
-        let detail = format!("There is no model {}: expected one of {known}.", quoted(&id));
+    Model::parse(&id).map_err(|_| {
+        let detail = format!("There is no model {}: expected {}.", quoted(&id), Model::rule().expected);
         Problem::of(ProblemType::NotFound).with_detail(detail)
     })?;
-    Ok(Json(models::body(model)).into_response())
+    Ok(Json(models::body(&id)).into_response())
 }

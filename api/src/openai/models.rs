@@ -34,14 +34,14 @@ problems! {
 )]
 pub(crate) async fn handle(_caller: Caller, _accepts: AcceptsJson, uri: Uri) -> Result<Response, Problem> {
     Problem::reject_if_any(query::unexpected(&uri))?;
-    let data = Model::ALL.map(body).to_vec();
+    let data = Model::ALL.map(|model| body(model.id())).to_vec();
     Ok(Json(ModelsBody { object: "list".to_owned(), data }).into_response())
 }
 
 /// What a response has about a model.
-pub(super) fn body(model: Model) -> ModelBody {
+pub(super) fn body(id: &str) -> ModelBody {
     ModelBody {
-        id: model.id().to_owned(),
+        id: id.to_owned(),
         object: "model".to_owned(),
         created: CREATED,
         owned_by: "akhar".to_owned(),

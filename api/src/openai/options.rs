@@ -21,7 +21,7 @@ pub(super) enum Model {
 
 /// The name of a model that can translate into English.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TranslationModel(Model);
+pub(super) struct TranslationModel;
 
 /// How the response is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,9 +68,6 @@ pub(super) struct Keyword(pub(super) Option<KeyTerm>);
 pub(super) struct Unsupported;
 
 choices! {
-    Model: Self::id, Some(("AudioModel", "A model's name."));
-    TranslationModel: |model: Self| model.0.id(),
-        Some(("AudioTranslationModel", "The name of a model that can translate into English."));
     Format: Self::name, Some(("AudioFormat", "How the response is written."));
     TranslationFormat: |format: Self| format.0.name(),
         Some(("AudioTranslationFormat", "How the response of a translation is written."));
@@ -107,12 +104,47 @@ impl Model {
     }
 }
 
-impl TranslationModel {
-    const ALL: [Self; 5] = {
-        let [panjabi, _english, others @ ..] = Model::ALL;
-        let [whisper, gpt_4o, gpt_4o_mini, gpt, _diarize] = others;
-        [Self(panjabi), Self(whisper), Self(gpt_4o), Self(gpt_4o_mini), Self(gpt)]
-    };
+/// The rule of names that this pattern has, and OpenAI's.
+fn model_rule(own: &[&str], description: &str) -> Rule {
+    rule(
+        format!("{} or a name of OpenAI's, gpt-… or whisper-…", own.join(", ")),
+        json!({
+            "type": "string", "pattern": format!("^(?:{}|(?:gpt|whisper)-.+)$", own.join("|")), "maxLength": 100,
+            "examples": [own[0]], "description": description,
+        }),
+    )
+}
+
+impl Value for Model {
+    const COMPONENT: Option<&'static str> = Some("AudioModel");
+
+    fn rule() -> Rule {
+        model_rule(&["speech-pa", "speech-en"], "A model's name.")
+    }
+
+    /// Each of OpenAI's names is taken, also those to come.
+    fn parse(text: &str) -> Result<Self, Code> {
+        let is_of_openai = ["gpt-", "whisper-"].into_iter().any(|start| {
+            text.strip_prefix(start).is_some_and(|rest| !rest.is_empty() && text.chars().count() <= 100)
+        });
+        let listed = Self::ALL.into_iter().find(|model| model.id() == text);
+        listed.or_else(|| is_of_openai.then_some(Self::OpenAi("gpt-transcribe"))).ok_or(Code::NotAChoice)
+    }
+}
+
+impl Value for TranslationModel {
+    const COMPONENT: Option<&'static str> = Some("AudioTranslationModel");
+
+    fn rule() -> Rule {
+        model_rule(&["speech-pa"], "The name of a model that can translate into English.")
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        match Model::parse(text)? {
+            Model::English => Err(Code::NotAChoice),
+            Model::Panjabi | Model::OpenAi(_) => Ok(Self),
+        }
+    }
 }
 
 impl Format {

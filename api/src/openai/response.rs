@@ -3,8 +3,9 @@
 use std::{io::Write as _, time::Duration};
 
 use akhar_client::{
-    AudioLogprobBody, AudioResultBody, AudioSegmentBody, AudioTextBody, AudioUsageBody, AudioWordBody,
-    DiarizedAudioSegmentBody, DiarizedAudioTextBody, SegmentBody, VerboseAudioTextBody, Warnings, subtitles,
+    AudioLanguageBody, AudioLogprobBody, AudioResultBody, AudioSegmentBody, AudioTextBody, AudioUsageBody,
+    AudioWordBody, DiarizedAudioSegmentBody, DiarizedAudioTextBody, SegmentBody, VerboseAudioTextBody,
+    Warnings, subtitles,
 };
 use akhar_requests::{Job, Language, Outcome, Segment, SpeechParameters, Word};
 use axum::{
@@ -77,8 +78,9 @@ impl View {
             Format::Json => {
                 let usage = usage(transcription.seconds);
                 let logprobs = self.with_logprobs.then(|| logprobs(&transcription.words)).flatten();
+                let languages = languages(&transcription, self.speech.lang);
                 let Transcription { text, translation, .. } = transcription;
-                let text = AudioTextBody { usage, text, translation, logprobs };
+                let text = AudioTextBody { usage, text, translation, logprobs, languages };
                 Json(AudioResultBody::Text(text)).into_response()
             }
             Format::DiarizedJson => Json(AudioResultBody::Diarized(diarized(transcription))).into_response(),
@@ -160,6 +162,13 @@ pub(super) fn transcription(job: Job, is_translation: bool) -> Result<Transcript
         warnings,
         language,
     })
+}
+
+/// The language that was detected, or the one that the request names. None of a recording without speech.
+pub(super) fn languages(transcription: &Transcription, named: Language) -> Vec<AudioLanguageBody> {
+    let language = transcription.language.unwrap_or(named);
+    let is_spoken = !transcription.text.is_empty();
+    is_spoken.then(|| AudioLanguageBody { code: language.code().to_owned() }).into_iter().collect()
 }
 
 fn cues(Transcription { segments, words, .. }: Transcription) -> Vec<SegmentBody> {

@@ -2,13 +2,13 @@
 
 use akhar_client::{AudioEventBody, OpenAiErrorBody, Warnings};
 use akhar_jobs::store::{Cursor, Followed};
-use akhar_requests::{Job, Outcome};
+use akhar_requests::{Job, Language, Outcome};
 use axum::response::{Response, sse::Event};
 use serde::Serialize;
 
 use super::{
     PATH,
-    response::{View, logprobs, transcription, usage},
+    response::{View, languages, logprobs, transcription, usage},
 };
 use crate::{
     app::App,
@@ -28,6 +28,8 @@ struct AudioEventWriter {
     /// What the last event says about the request, and whether it has the probabilities of words.
     remarks: Vec<String>,
     with_logprobs: bool,
+    /// The language that the request names.
+    lang: Language,
     _cancel_on_disconnect: CancelOnDisconnect,
 }
 
@@ -42,7 +44,7 @@ enum EventBody {
 pub(super) async fn respond(
     app: &App,
     intake: Intake<'_>,
-    View { remarks, with_logprobs, .. }: View,
+    View { speech, remarks, with_logprobs, .. }: View,
 ) -> Result<Response, Problem> {
     let stream = app.streams.open(intake.caller).ok_or(Problem::of(ProblemType::TooManyStreams))?;
     let request_id = intake.context.request.id.to_string();
@@ -53,6 +55,7 @@ pub(super) async fn respond(
         n_sent: 0,
         remarks: remarks.clone(),
         with_logprobs,
+        lang: speech.lang,
         _cancel_on_disconnect: submission.cancel_on_disconnect,
     };
     let response = event_stream::respond(follower::events(stream, submission.waiter, writer));
@@ -88,7 +91,9 @@ impl EventWriter for AudioEventWriter {
                 let usage = usage(transcription.seconds);
                 let warnings = transcription.warnings.sentences();
                 let logprobs = self.with_logprobs.then(|| logprobs(&transcription.words)).flatten();
+                let languages = languages(&transcription, self.lang);
                 let done = AudioEventBody::Done {
+                    languages,
                     text: transcription.text,
                     translation: transcription.translation,
                     warnings,

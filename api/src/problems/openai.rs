@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_operations_are_not_of_openais_api() {
-        for path in ["/v1/audio/transcriptions", "/v1/audio/speech", "/v1/models", "/v1/models/whisper-2"] {
+        for path in ["/v1/audio/transcriptions", "/v1/audio/speech", "/v1/models", "/v1/models/llama-3"] {
             assert!(is_openai(path), "{path}");
         }
         for path in ["/v1/models/digit-recognition", "/v1/modelsx", "/v1/jobs", "/v1/audio"] {

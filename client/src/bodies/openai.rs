@@ -33,8 +33,21 @@ pub struct AudioTextBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub logprobs: Option<Vec<AudioLogprobBody>>,
+    /// The languages of the recording, which the request names or which were detected. Empty if none could be told.
+    #[serde(default)]
+    pub languages: Vec<AudioLanguageBody>,
     /// The length of the recording.
     pub usage: AudioUsageBody,
+}
+
+/// A language of a recording.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AudioLanguage))]
+#[serde(deny_unknown_fields)]
+pub struct AudioLanguageBody {
+    /// The code of ISO 639-1.
+    #[cfg_attr(feature = "schema", schema(example = "pa"))]
+    pub code: String,
 }
 
 /// A word of a text, and how likely it is right.
@@ -210,6 +223,9 @@ pub enum AudioEventBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schema(nullable = false))]
         logprobs: Option<Vec<AudioLogprobBody>>,
+        /// The languages of the recording, which the request names or which were detected. Empty if none could be told.
+        #[serde(default)]
+        languages: Vec<AudioLanguageBody>,
         /// The length of the recording.
         usage: AudioUsageBody,
     },
