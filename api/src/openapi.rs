@@ -64,6 +64,7 @@ const MAX_LINE: usize = 110;
         (name = "admin", description = "What operators see and change: keys, queues, workers, jobs of all accounts, and the audit trail. \
             Needs the key of an operator."),
         (name = "operations", description = "Health probes, for operators of the service."),
+        (name = "webhooks", description = "The requests that the service sends."),
     ),
 )]
 struct Document;
@@ -144,28 +145,20 @@ fn webhooks() -> Value {
         "name": "calls-2026-11-26", "has_ended": true, "queued": 0, "running": 0, "succeeded": 9997, "failed": 3, "cancelled": 0,
         "created_at": "2026-11-26T09:00:00Z", "last_ended_at": "2026-11-26T11:40:07.300Z"}});
     json!({
-        "job-ended": {"post": webhook("job-ended", "jobs", "A job has ended", "Sent to the URL of `Akhar-Webhook`, or of the account",
+        "job-ended": {"post": webhook("job-ended", "A job has ended", "Sent to the URL of `Akhar-Webhook`, or of the account",
             "The job's id, equal in all attempts.", "Webhook", &of_job)},
-        "group-ended": {"post": webhook("group-ended", "groups", "A group has ended", "Sent two seconds after the last job of a group \
+        "group-ended": {"post": webhook("group-ended", "A group has ended", "Sent two seconds after the last job of a group \
             has ended, unless the group has got another job, to the URL of `Akhar-Group-Webhook`, or of the account",
             "The id of the group's end, equal in all attempts.", "GroupWebhook", &of_group)},
     })
 }
 
 /// A request that the service sends. `id_is` describes the header with its id.
-fn webhook(
-    name: &str,
-    tag: &str,
-    summary: &str,
-    sent: &str,
-    id_is: &str,
-    schema: &str,
-    example: &Value,
-) -> Value {
+fn webhook(name: &str, summary: &str, sent: &str, id_is: &str, schema: &str, example: &Value) -> Value {
     let header = |name: &str, description: &str| json!({"name": name, "in": "header", "required": true, "description": description, "schema": {"type": "string"}});
     json!({
         "operationId": name,
-        "tags": [tag],
+        "tags": ["webhooks"],
         "summary": summary,
         "description": format!("{sent}, and signed as https://www.standardwebhooks.com defines it. It is sent until the receiver \
             accepts it, for almost a day, and may come more than once."),
