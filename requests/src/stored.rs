@@ -63,7 +63,7 @@ fn outcome(stored: StoredOutcome) -> Result<Outcome, Unreadable> {
         for Artifact { name, bytes } in stored.artifacts {
             match name.as_str() {
                 STROKES => {
-                    *points = strokes::read(&bytes).ok_or_else(|| Unreadable::new("artifact", name))?
+                    *points = strokes::read(&bytes).ok_or_else(|| Unreadable::new("artifact", name))?;
                 }
                 POINTS => *points = bytes,
                 IMAGE => *image = Some(bytes),

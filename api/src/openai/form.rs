@@ -155,12 +155,13 @@ impl Form for AudioTranscriptionForm {
                 format!("{field} is {language}, but model {model} transcribes {only}: expected {only}");
             refuse(field, Code::NotAChoice, detail);
         }
-        if let Some(format) = self.response_format {
-            if self.stream == Some(true) && format != Format::Json {
-                let detail =
-                    format!("stream needs response_format json, but response_format is {}", format.name());
-                refuse("stream", Code::Unsupported, detail);
-            }
+        if let Some(format) = self.response_format
+            && self.stream == Some(true)
+            && format != Format::Json
+        {
+            let detail =
+                format!("stream needs response_format json, but response_format is {}", format.name());
+            refuse("stream", Code::Unsupported, detail);
         }
         if let (Some(TextForm::Spoken), Some(_)) = (self.format, self.digits) {
             refuse("digits", Code::Unsupported, DIGITS_NEED_WRITTEN.to_owned());

@@ -24,7 +24,6 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const LOOK_LIMIT: Duration = Duration::from_secs(5);
 
 /// What a stream finds when it looks at its job.
-#[expect(clippy::large_enum_variant, reason = "a stream holds one at a time")]
 pub(super) enum Look {
     /// What is new about a job that has not ended.
     News(Followed),

@@ -175,7 +175,7 @@ impl Outline {
         let [left, right, top, bottom] = paper.sides();
         let shorter = (right.at - left.at).min(bottom.at - top.at);
         let is_thin = |nth: usize, share: f32| {
-            let outward = if nth % 2 == 0 { -1.0 } else { 1.0 };
+            let outward = if nth.is_multiple_of(2) { -1.0 } else { 1.0 };
             let (line, [start, end], half) = match nth {
                 0 | 1 => (paper.sides()[nth], [top.at, bottom.at], paper.height / 2.0),
                 _ => (paper.sides()[nth], [left.at, right.at], paper.width / 2.0),

@@ -62,12 +62,11 @@ pub(super) async fn fetch(
     let Some(upload) = upload else { return Ok(None) };
     let media_type = MediaType::from_name(&upload.media_type);
     let media_type = media_type.ok_or_else(|| Unreadable::new("media type", &*upload.media_type))?;
-    Ok(Some(match upload.of_caller() {
-        Some(object) => JobFile { media_type, content: in_parts(store, object, received).await? },
-        None => {
-            let bytes = patiently(|| store.fetch(upload.content.clone())).await?;
-            Upload { media_type, bytes }.into()
-        }
+    Ok(Some(if let Some(object) = upload.of_caller() {
+        JobFile { media_type, content: in_parts(store, object, received).await? }
+    } else {
+        let bytes = patiently(|| store.fetch(upload.content.clone())).await?;
+        Upload { media_type, bytes }.into()
     }))
 }
 

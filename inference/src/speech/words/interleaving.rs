@@ -107,7 +107,7 @@ mod tests {
                 segments.collect::<VecDeque<_>>()
             };
             let mut channels: Vec<_> = (0..).zip(&lengths).map(of_channel).collect();
-            let mut expected = channels.iter().flatten().cloned().collect::<Vec<_>>();
+            let mut expected = channels.iter().flatten().copied().collect::<Vec<_>>();
             expected.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
             let mut all = Interleaving::new(channels.len(), start);
             let mut given = Vec::new();
