@@ -209,7 +209,9 @@ pub struct EndedRow {
 }
 
 /// Changes the rows in the order of `endings`, which must be sorted by job, and stores the artifacts. If no change must be
-/// flushed, also announces the ends. Only the primary key can find the rows: with another index their order could be another one, and
+/// flushed, also announces the ends, and the commit does not wait for the disk. The worker of a failed attempt is read from
+/// the row as it was before the statement, which a subselect still sees. Whoever calls this deletes the objects that it
+/// returns; their addresses stay in the rows. Only the primary key can find the rows: with another index their order could be another one, and
 /// two statements could wait for each other.
 async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedRow>, sqlx::Error> {
     let artifacts = artifacts::of(endings.iter().map(|e| (e.job(), &e.end)));

@@ -97,7 +97,11 @@ pub async fn submitted(db: &mut PgConnection, jobs: &[&NewJob]) -> Result<HashSe
 }
 
 /// Inserts the rows in the order of `jobs`, which must be sorted by id. If the rows are not flushed, also announces their
-/// queues.
+/// queues, in the same commit, which then does not wait for the disk.
+///
+/// `next_turns` gives a turn for each place of its arrays, in their order, and keeps the accounts' turns locked until the
+/// commit; a job that exists already uses up its turn. An asynchronous job (priority 0), and one with a webhook, is
+/// acknowledged from the start. The last part of the statement joins `announced` so that Postgres executes it.
 async fn insert(
     db: &mut PgConnection,
     jobs: &[&NewJob],
