@@ -76,7 +76,6 @@ const ARROWS: [(&str, &[&str]); 12] = [
     (
         "akhar-worker",
         &[
-            "akhar-accounts",
             "akhar-jobs",
             "akhar-inference",
             "akhar-operators",
@@ -100,7 +99,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("akhar-client", &[]),
     ("akhar-webhooks", &["akhar-jobs", "akhar-platform"]),
     ("akhar-requests", &["akhar-accounts", "akhar-jobs"]),
-    ("akhar-jobs", &["akhar-accounts", "akhar-platform"]),
+    ("akhar-jobs", &["akhar-platform"]),
     ("akhar-inference", &[]),
     ("akhar-platform", &[]),
     ("akhar-migrations", &["akhar-platform"]),
