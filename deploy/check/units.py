@@ -1,7 +1,7 @@
 """Starts two apis and two workers as the units for systemd do, with the files that the page about deployment names: no
 process takes what another has. systemd itself only checks the units, because none runs here.
 
-Needs about half a minute. Exits with 1 and one line for each problem.
+Needs about half a minute. Exits with 1 and one line for each problem. The processes get AKHAR_ORT_DYLIB and PATH.
 """
 
 import os

@@ -1,6 +1,7 @@
 """What a call of a client does, step by step, without sending anything: the clients send, and wait.
 
 A call is a generator. It yields a `Send`, and gets the response or the error of the connection; or it yields a `Pause`.
+AKHAR_URL and AKHAR_KEY are the address and the key of a client that is made without them.
 """
 
 import io
