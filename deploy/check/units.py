@@ -68,7 +68,7 @@ def check_syntax(problems: Problems, folder: Path) -> None:
     copies = []
     for unit in sorted(UNITS.glob("*.service")):
         copy = folder / unit.name.replace("@", "@8081")
-        copy.write_text(unit.read_text().replace("/usr/bin/akhar", program()))
+        copy.write_text(unit.read_text().replace("/usr/bin/akhar", str(program())))
         copies.append(copy)
     problems.run(["systemd-analyze", "verify", "--man=no", *copies], "systemd-analyze verify")
 
