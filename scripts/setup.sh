@@ -7,7 +7,7 @@
 #   setup.sh test    for `make test`: the same as run, Python and Node.js with the packages of the tests, Chromium, curl,
 #                    promtool and prometheus in .cache/prometheus, PgBouncer, HAProxy and nginx
 #   setup.sh attack  for `make attack`: the same as run, HAProxy and nginx
-#   setup.sh chaos   for `make chaos`: the same as run, a library that moves a process's clock, and an S3 server
+#   setup.sh chaos   for `make chaos`: the same as run, and an S3 server
 #   setup.sh fuzz    for `make fuzz`: a C++ compiler
 #   setup.sh python  for checks of the Python code: ruff, mypy and pytest, in .cache/check
 #   setup.sh check   for `make check`: the same as run and python, Node.js, the link checker, cargo-deny and cargo-machete
@@ -150,12 +150,6 @@ node() { # the Node.js of tests/requirements.txt as .cache/node/bin/node, with t
 chromium() {
     [ -x /usr/bin/chromium ] || [ -x /usr/bin/chromium-headless-shell ] || install chromium-headless-shell
 }
-clock_library() {
-    for library in /usr/lib/*/faketime/libfaketime.so.1; do
-        [ -e "$library" ] && return
-    done
-    (install libfaketime) || say "libfaketime is not installed: make chaos will move no clock"
-}
 # PgBouncer as .cache/pgbouncer. Below version 1.21 a pooler in transaction mode has no prepared statements, and where the
 # distribution has no newer one, that of the next Debian is built.
 pooler() {
@@ -239,7 +233,7 @@ case "${1:-run}" in
     library) onnxruntime ;;
     weights) weights ;;
     test) postgres; jpeg_programs; onnxruntime; weights; schemathesis; node; chromium; curl_command; prometheus; pooler; balancer; web_server ;;
-    chaos) postgres; onnxruntime; weights; clock_library; schemathesis ;;
+    chaos) postgres; onnxruntime; weights; schemathesis ;;
     attack) postgres; onnxruntime; weights; balancer; web_server ;;
     deploy) postgres; onnxruntime; weights; prometheus; alertmanager; node_exporter; balancer; web_server; compose; openssl_command; units; deploy_checkers ;;
     fuzz) cplusplus ;;

@@ -178,12 +178,6 @@ async fn disturb_process(
         Fault::HoldDatabase => of.to_database.pass_for(Passing::Held, lasts).await,
         Fault::SilenceDatabase => of.to_database.silence(),
         Fault::DelayDatabase => of.to_database.pass_for(delayed, lasts).await,
-        Fault::MoveClock => {
-            let clock = of.clock.as_ref().expect("a possible fault");
-            clock.jump(planned.jump_s);
-            sleep(lasts).await;
-            clock.jump(0);
-        }
         Fault::CutClients => to_clients.expect("an api").cut(),
         Fault::DelayClients => to_clients.expect("an api").pass_for(delayed, lasts).await,
         other => unreachable!("{other:?} is no fault of a process"),

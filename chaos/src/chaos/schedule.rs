@@ -13,7 +13,6 @@ pub(super) enum Fault {
     HoldDatabase,
     SilenceDatabase,
     DelayDatabase,
-    MoveClock,
     CutClients,
     DelayClients,
     KillPostgres,
@@ -70,7 +69,7 @@ impl fmt::Display for Planned {
         f.write_str(self.name)?;
         match self.fault {
             Fault::DelayDatabase | Fault::DelayClients => write!(f, " by {} ms", self.delay.as_millis()),
-            Fault::MoveClock | Fault::MoveDatabaseClock => write!(f, " by {} s", self.jump_s),
+            Fault::MoveDatabaseClock => write!(f, " by {} s", self.jump_s),
             _ => Ok(()),
         }
     }
@@ -82,7 +81,7 @@ const DEAD_AFTER: Duration = Duration::from_secs(2);
 /// A fault, the parts that have it, its name in the report, and how long it may last, ms.
 type Entry = (Fault, &'static [Part], &'static str, Range<u64>);
 
-const FAULTS: [Entry; 21] = [
+const FAULTS: [Entry; 20] = [
     (Fault::Kill, &[Part::Api, Part::Worker], "kill", 0..1),
     (Fault::Stop, &[Part::Api], "stop", 200..4_000),
     (Fault::Stop, &[Part::Worker], "stop", 500..8_000),
@@ -90,7 +89,6 @@ const FAULTS: [Entry; 21] = [
     (Fault::HoldDatabase, &[Part::Api, Part::Worker], "hold_database", 500..8_000),
     (Fault::SilenceDatabase, &[Part::Api, Part::Worker], "silence_database", 0..1),
     (Fault::DelayDatabase, &[Part::Api, Part::Worker], "delay_database", 2_000..8_000),
-    (Fault::MoveClock, &[Part::Api, Part::Worker], "move_clock", 2_000..6_000),
     (Fault::CutClients, &[Part::Api], "cut_clients", 0..1),
     (Fault::DelayClients, &[Part::Api], "delay_clients", 2_000..6_000),
     (Fault::KillPostgres, &[Part::Postgres], "kill", 0..2_000),

@@ -1,12 +1,7 @@
 //! The service under test: its own Postgres and folder of models, two apis and two workers. Each of these processes has a
-//! proxy of its own in front of Postgres and a clock of its own, and each api another proxy in front of it.
+//! proxy of its own in front of Postgres, and each api another proxy in front of it.
 
-use std::{
-    array,
-    fs::{self, File},
-    io::{self, Write as _},
-    path::{Path, PathBuf},
-};
+use std::{array, path::PathBuf};
 
 use akhar_tests::{
     Cluster, Process, Proxy, Stack, clock::make_clock_movable, ends::record_ends, hostile::HostileProxy,
@@ -19,9 +14,6 @@ use super::{disk, schedule::Fault};
 /// The apis and the workers.
 pub(super) const N_APIS: usize = 2;
 pub(super) const N_WORKERS: usize = 2;
-
-/// By how much the clock of each process is wrong, seconds: first the apis, then the workers.
-const OFFSETS_S: [i64; N_APIS + N_WORKERS] = [-240, 180, -420, 360];
 
 /// Where the service keeps uploads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -67,16 +59,6 @@ pub(super) struct Service {
 pub(super) struct Surroundings {
     pub(super) to_database: Proxy,
     folder: PathBuf,
-    /// `None` if its clock cannot be moved.
-    pub(super) clock: Option<Clock>,
-}
-
-/// The library that moves the clock of one process (libfaketime), and the file that says by how much.
-#[derive(Debug)]
-pub(super) struct Clock {
-    library: PathBuf,
-    file: PathBuf,
-    offset_s: i64,
 }
 
 impl Service {
@@ -93,7 +75,7 @@ impl Service {
         let surroundings: [_; N_APIS + N_WORKERS] = array::from_fn(|nth| Surroundings::new(&cluster, nth));
         let [first, second, workers @ ..] = &surroundings;
         let builder = Stack::with().on(&cluster).socket(&first.folder).workers(0).settings(settings);
-        let builder = builder.settings(first.clock_settings()).set("AKHAR_SPEECH_WAIT_S", 60);
+        let builder = builder.set("AKHAR_SPEECH_WAIT_S", 60);
         let mut stack = builder.start().await;
         record_ends(&stack.db).await;
         make_clock_movable(&stack.db).await;
@@ -129,10 +111,6 @@ impl Service {
         if let Some(why) = disk::why_not(self.clusters[0].folder()) {
             impossible.push((Fault::FillDisk, why));
         }
-        if self.surroundings.iter().any(|of| of.clock.is_none()) {
-            let why = "libfaketime is not installed (scripts/setup.sh chaos)".to_owned();
-            impossible.push((Fault::MoveClock, why));
-        }
         impossible
     }
 }
@@ -141,18 +119,12 @@ impl Surroundings {
     fn new(cluster: &Cluster, nth: usize) -> Self {
         let folder = cluster.folder().join(format!("process-{nth}"));
         let to_database = Proxy::to_postgres(&folder, cluster).expect("a proxy");
-        Self { to_database, clock: Clock::find(&folder, OFFSETS_S[nth]), folder }
-    }
-
-    fn clock_settings(&self) -> Vec<(String, String)> {
-        self.clock.as_ref().map(Clock::settings).unwrap_or_default()
+        Self { to_database, folder }
     }
 
     /// The settings of a process of this stack with these surroundings.
     fn settings(&self, stack: &Stack) -> Vec<(String, String)> {
-        let mut settings = self.clock_settings();
-        settings.push(stack.database_through(&self.folder));
-        settings
+        vec![stack.database_through(&self.folder)]
     }
 }
 
@@ -166,42 +138,5 @@ impl Bucket {
         let mut settings = S3Server::settings(&format!("http://{proxied}"));
         settings.push(("AKHAR_UPLOAD_STORE_MIN_BYTES".to_owned(), "0".to_owned()));
         (Self { server, proxy, hostile }, settings)
-    }
-}
-
-impl Clock {
-    fn find(folder: &Path, offset_s: i64) -> Option<Self> {
-        let folders = fs::read_dir("/usr/lib").ok()?.flatten().map(|entry| entry.path());
-        let mut libraries = folders.map(|folder| folder.join("faketime/libfaketime.so.1"));
-        let library = libraries.find(|library| library.exists())?;
-        let file = folder.join("clock");
-        File::create(&file).expect("the clock's file");
-        let clock = Self { library, file, offset_s };
-        clock.jump(0);
-        Some(clock)
-    }
-
-    /// The environment of a process with this clock.
-    fn settings(&self) -> Vec<(String, String)> {
-        [
-            ("LD_PRELOAD", &*self.library.to_string_lossy()),
-            ("FAKETIME_TIMESTAMP_FILE", &*self.file.to_string_lossy()),
-            ("FAKETIME_CACHE_DURATION", "1"),
-            // The system's clock jumps. The monotonic one, which measures durations, never does.
-            ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
-            ("DONT_FAKE_MONOTONIC", "1"),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into()
-    }
-
-    /// Moves the clock to so many seconds from where it usually is.
-    pub(super) fn jump(&self, seconds: i64) {
-        let seconds = self.offset_s + seconds;
-        // The text always has the same length and is written in place, so that a full disk does not matter.
-        let write = || -> io::Result<()> {
-            File::options().write(true).open(&self.file)?.write_all(format!("{seconds:+010}\n").as_bytes())
-        };
-        write().expect("the clock's file is written");
     }
 }
