@@ -36,7 +36,8 @@ impl Bodies for App {
     async fn of_job(&self, job: JobId, account_id: Uuid, request_id: &str) -> Result<Body, Failure> {
         let job = store::find(&self.database.pool, job, account_id, WITH_ARTIFACTS).await?;
         let job = job.ok_or_else(|| Failure::Never("the job does not exist any more".to_owned()))?;
-        let job = akhar_requests::job(job).map_err(|error| Failure::Never(error.to_string()))?;
+        // Another api may be of the version that can read it.
+        let job = akhar_requests::job(job).map_err(|error| sqlx::Error::Decode(error.into()))?;
         let of_outcome = self.deliveries.of(&job);
         let EventBody { bytes, is_whole } =
             body(job, request_id, &self.public_path())

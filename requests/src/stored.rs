@@ -2,7 +2,7 @@
 
 use akhar_jobs::{Artifact, End, Part, StoredOutcome, store::Claimed};
 
-use crate::{Operation, Outcome, Parameters, Segment, strokes};
+use crate::{MediaType, Operation, Outcome, Parameters, Segment, strokes};
 
 /// A job whose outcome can be read.
 pub type Job = akhar_jobs::Job<Operation, Outcome>;
@@ -24,8 +24,7 @@ pub struct Unreadable {
 }
 
 impl Unreadable {
-    /// For this value.
-    pub fn new(what: &'static str, value: impl Into<String>) -> Self {
+    fn new(what: &'static str, value: impl Into<String>) -> Self {
         Self { what, value: value.into() }
     }
 }
@@ -50,10 +49,15 @@ pub fn job(stored: akhar_jobs::Job) -> Result<Job, Unreadable> {
     })
 }
 
-/// Reads the parameters of a claimed job.
-pub fn claimed(job: &Claimed) -> Result<Parameters, Unreadable> {
-    serde_json::from_str(job.parameters.get())
-        .map_err(|error| Unreadable::new("parameters", error.to_string()))
+/// Reads the parameters of a claimed job, and the media type of its upload, if it has one.
+pub fn claimed(job: &Claimed) -> Result<(Parameters, Option<MediaType>), Unreadable> {
+    let parameters = serde_json::from_str(job.parameters.get());
+    let parameters = parameters.map_err(|error| Unreadable::new("parameters", error.to_string()))?;
+    let media_type = job.upload.as_ref().map(|upload| {
+        let name = &*upload.media_type;
+        MediaType::from_name(name).ok_or_else(|| Unreadable::new("media type", name))
+    });
+    Ok((parameters, media_type.transpose()?))
 }
 
 fn outcome(stored: StoredOutcome) -> Result<Outcome, Unreadable> {
@@ -107,5 +111,43 @@ impl From<Part> for Segment {
 impl From<Segment> for Part {
     fn from(Segment { start, end, transcription, channel, .. }: Segment) -> Self {
         Self { start_s: start, end_s: end, text: transcription, channel }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use akhar_jobs::{Fence, JobId, JobUpload, UploadContent};
+
+    use super::*;
+    use crate::SPEECH;
+
+    #[test]
+    fn a_claim_that_a_newer_version_has_written_is_unreadable() {
+        let claimed = |parameters: &str, media_type: &str| Claimed {
+            fence: Fence { job: JobId(uuid::Uuid::nil()), attempt: 1 },
+            queue: SPEECH,
+            is_last_attempt: false,
+            is_suspect: false,
+            account_id: uuid::Uuid::nil(),
+            parameters: serde_json::from_str(parameters).unwrap(),
+            upload: Some(JobUpload {
+                media_type: media_type.to_owned(),
+                content: UploadContent::Row(bytes::Bytes::new()),
+            }),
+            recording_url: None,
+            request_id: String::new(),
+            is_asynchronous: false,
+            traceparent: None,
+            has_webhook: false,
+            waited: Duration::ZERO,
+        };
+        let known = r#"{"operation":"digit-recognition","top-k":3}"#;
+        assert_eq!(super::claimed(&claimed(known, "image/png")).unwrap().1, Some(MediaType::Png));
+        for (parameters, media_type) in [(known, "audio/new"), (r#"{"operation":"new"}"#, "image/png")] {
+            let error = super::claimed(&claimed(parameters, media_type)).unwrap_err().to_string();
+            assert!(error.contains("a newer version of akhar may have written it"), "{error}");
+        }
     }
 }

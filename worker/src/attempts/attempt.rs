@@ -19,7 +19,7 @@ use akhar_platform::{
     shutdown::Shutdown,
     telemetry::traces::{self, Messaging},
 };
-use akhar_requests::{Outcome, Parameters};
+use akhar_requests::{MediaType, Outcome, Parameters};
 use tokio::{sync::watch, time::MissedTickBehavior};
 use tokio_util::{
     sync::CancellationToken,
@@ -89,7 +89,7 @@ struct Work {
     requester: Requester,
     job: JobId,
     parameters: Parameters,
-    upload: Option<JobUpload>,
+    upload: Option<(JobUpload, MediaType)>,
     uploads: UploadStore,
     recording: Option<Recording>,
     pipeline: Arc<Pipeline>,
@@ -149,7 +149,7 @@ impl Work {
         let Self { requester, job, parameters, upload, uploads, recording, pipeline, timeout } = self;
         let steps = progress.subscribe();
         let work = async {
-            let field = match (&recording, upload.as_ref().and_then(JobUpload::of_caller)) {
+            let field = match (&recording, upload.as_ref().and_then(|(upload, _)| upload.of_caller())) {
                 (Some(_), _) => Some("url"),
                 (None, Some(_)) => Some("upload"),
                 (None, None) => None,
@@ -230,8 +230,8 @@ impl Attempts {
 
     async fn work(self: Arc<Self>, mut claimed: Claimed, mut hold: Hold) {
         let pipeline = self.models.pipeline();
-        let parameters = match akhar_requests::claimed(&claimed) {
-            Ok(parameters) => parameters,
+        let (parameters, media_type) = match akhar_requests::claimed(&claimed) {
+            Ok(read) => read,
             // The job stays claimed, is returned to its queue as lost, and fails in the end, unless a newer worker gets it.
             Err(error) => return tracing::error!(%error, "cannot read a claimed job"),
         };
@@ -239,7 +239,7 @@ impl Attempts {
         let fence = claimed.fence;
         let may_have_webhook = claimed.has_webhook;
         let (progress, seen) = watch::channel(Progress::default());
-        let upload = claimed.upload.take();
+        let upload = claimed.upload.take().zip(media_type);
         let config = self.live.now();
         let recording = claimed.recording_url.take().map(|url| Recording {
             url,

@@ -7,7 +7,7 @@ use akhar_jobs::{
     JobUpload, UploadObject,
     uploads::{FetchError, UploadStore},
 };
-use akhar_requests::{MediaType, Unreadable, Upload};
+use akhar_requests::{MediaType, Upload};
 use backon::{ConstantBuilder, Retryable as _};
 use tokio::time::Instant;
 
@@ -41,12 +41,6 @@ impl From<FetchError> for UploadError {
     }
 }
 
-impl From<Unreadable> for UploadError {
-    fn from(error: Unreadable) -> Self {
-        Self::Lost(error.to_string())
-    }
-}
-
 impl From<io::Error> for UploadError {
     fn from(error: io::Error) -> Self {
         Self::Unavailable(not_written(&error))
@@ -56,12 +50,10 @@ impl From<io::Error> for UploadError {
 /// The upload of a job, if it has one. `received` is called for each part of one that is read in parts.
 pub(super) async fn fetch(
     store: &UploadStore,
-    upload: Option<JobUpload>,
+    upload: Option<(JobUpload, MediaType)>,
     received: impl Fn(),
 ) -> Result<Option<JobFile>, UploadError> {
-    let Some(upload) = upload else { return Ok(None) };
-    let media_type = MediaType::from_name(&upload.media_type);
-    let media_type = media_type.ok_or_else(|| Unreadable::new("media type", &*upload.media_type))?;
+    let Some((upload, media_type)) = upload else { return Ok(None) };
     Ok(Some(if let Some(object) = upload.of_caller() {
         JobFile { media_type, content: in_parts(store, object, received).await? }
     } else {
