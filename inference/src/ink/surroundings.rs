@@ -172,17 +172,18 @@ impl Outline {
             let is_inside = (0.0..grey.width as f32).contains(&x) && (0.0..grey.height() as f32).contains(&y);
             is_inside.then(|| grey.lines[y as usize][x as usize])
         };
-        let [left, right, top, bottom] = paper.sides();
+        let sides = paper.sides();
+        let [left, right, top, bottom] = sides;
         let shorter = (right.at - left.at).min(bottom.at - top.at);
-        let is_thin = |nth: usize, share: f32| {
+        let is_thin_at = |nth: usize, share: f32| {
             let outward = if nth.is_multiple_of(2) { -1.0 } else { 1.0 };
-            let (line, [start, end], half) = match nth {
-                0 | 1 => (paper.sides()[nth], [top.at, bottom.at], paper.height / 2.0),
-                _ => (paper.sides()[nth], [left.at, right.at], paper.width / 2.0),
+            let (start, end, half) = match nth {
+                0 | 1 => (top.at, bottom.at, paper.height / 2.0),
+                _ => (left.at, right.at, paper.width / 2.0),
             };
             let along = start + share * (end - start);
             let at = |steps: f32| {
-                let across = line.x(along - half) + outward * steps;
+                let across = sides[nth].x(along - half) + outward * steps;
                 if nth < 2 { value(across, along) } else { value(along, across) }
             };
             let Some(on_paper) = at(-INSET) else { return true };
@@ -198,10 +199,9 @@ impl Outline {
             (most > 0.0 && n == around.count()) || n as f32 <= MAX_THICKNESS * shorter
         };
         let is_edge = paper.is_at_edge();
-        let sides = (0..4).filter(|nth| !is_edge[*nth]);
         let is_thin =
-            |nth: usize| [0.25, 0.5, 0.75].into_iter().filter(|share| is_thin(nth, *share)).count() > 1;
-        sides.into_iter().all(is_thin)
+            |nth: usize| [0.25, 0.5, 0.75].into_iter().filter(|share| is_thin_at(nth, *share)).count() > 1;
+        (0..4).filter(|nth| !is_edge[*nth]).all(is_thin)
     }
 
     /// The quadrilaterals that may be the paper, the likeliest first: not the whole picture, and rather small ones.
