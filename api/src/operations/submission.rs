@@ -1,7 +1,7 @@
 //! Submits the job of a request and waits for its end: a job that may be submitted comes in, and the job as it is when
 //! the request is answered goes out.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt::Display, sync::Arc, time::Duration};
 
 use akhar_jobs::{
     JobId, JobState, JobUpload, NewJob,
@@ -9,6 +9,7 @@ use akhar_jobs::{
     store::{self, Submitted},
 };
 use akhar_platform::{
+    database::{Transient as _, retry_transient},
     metrics,
     telemetry::traces::{self, Messaging},
 };
@@ -23,7 +24,6 @@ use crate::{
     problems::{Problem, ProblemType},
     waiting::waiters::Waiter,
 };
-use akhar_platform::database::{Transient as _, retry_transient};
 
 /// The problem of a request whose job was deleted while the request waited for it.
 const DELETED: Problem = Problem::of(ProblemType::JobDeleted);
@@ -151,13 +151,14 @@ impl Submission {
 
     /// The job as it is now. An accepted job that cannot be read is assumed to be queued.
     async fn look_up(&self) -> Result<Job, Problem> {
+        let assume = |error: &dyn Display| {
+            tracing::warn!(%error, "the job was accepted, but cannot be read");
+            assumed_queued(self.id, self.operation)
+        };
         match self.app.lookups.find(self.id).await {
-            Ok(Some(job)) => Ok(akhar_requests::job(job)?),
+            Ok(Some(stored)) => Ok(akhar_requests::job(stored).unwrap_or_else(|error| assume(&error))),
             Ok(None) => Err(DELETED),
-            Err(error) => {
-                tracing::warn!(%error, "the job was accepted, but cannot be read");
-                Ok(assumed_queued(self.id, self.operation))
-            }
+            Err(error) => Ok(assume(&error)),
         }
     }
 }
