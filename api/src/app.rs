@@ -7,6 +7,7 @@ use akhar_jobs::{
     backend::{Admission, Lookups, Submissions},
     uploads::UploadStore,
 };
+use akhar_platform::budget::Budget;
 use akhar_platform::{
     config::{Config, ReadyNeeds},
     database::Database,
@@ -35,7 +36,6 @@ use crate::{
     ui::{playground::DemoKey, state::PageState},
     waiting::{deliveries::Deliveries, group_readers::GroupReaders, streams::Streams, waiters::Waiters},
 };
-use akhar_platform::budget::Budget;
 
 /// A handle on the shared state, which is cheap to clone.
 #[derive(Debug, Clone)]

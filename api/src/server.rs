@@ -9,6 +9,7 @@ use std::{
 
 use akhar_jobs::uploads::UploadStore;
 use akhar_operators::minutes::record_minutes;
+use akhar_platform::budget::Budget;
 use akhar_platform::{
     config::Config, database::Database, metrics::MetricsError, networks::Networks, open_files,
     reload::LiveConfig, shutdown::Shutdown,
@@ -46,7 +47,6 @@ use crate::{
     ui::playground::DemoKey,
     webhooks::deliver,
 };
-use akhar_platform::budget::Budget;
 
 /// How long a client may take to send a request's headers, and how long a connection may be idle between requests.
 const HEADER_LIMIT: Duration = Duration::from_secs(60);

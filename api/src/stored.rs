@@ -1,10 +1,10 @@
 //! How much each account has stored, as it was estimated last.
 
-use akhar_requests::WITH_ARTIFACTS;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use akhar_jobs::store;
 use akhar_platform::database::Pool;
+use akhar_requests::WITH_ARTIFACTS;
 use parking_lot::RwLock;
 use tokio::time::sleep;
 use uuid::Uuid;

@@ -8,6 +8,7 @@ use akhar_jobs::{
     Queue,
     store::{self, ReservedUpload},
 };
+use akhar_platform::database::retry_transient;
 use akhar_requests::QUICK;
 use axum::{
     Json,
@@ -32,7 +33,6 @@ use crate::{
     operations::form::Checked,
     problems::{Code, Problem, ProblemType, Violation, responses::problems},
 };
-use akhar_platform::database::retry_transient;
 
 /// How long a URL takes a file.
 const URL_LIFETIME: Duration = Duration::from_secs(60 * 60);

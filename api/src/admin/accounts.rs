@@ -1,6 +1,7 @@
 //! `GET /v1/admin/accounts`: responds with the accounts.
 
 use akhar_operators::accounts::{self, Account};
+use akhar_platform::database::retry_transient;
 use akhar_requests::Bounded;
 use axum::{
     Json,
@@ -24,7 +25,6 @@ use crate::{
     page,
     problems::{Problem, responses::problems},
 };
-use akhar_platform::database::retry_transient;
 
 problems! {
     /// The problems of listing accounts.

@@ -4,6 +4,7 @@ use akhar_operators::{
     audit::{self, Action, AuditFilter, AuditRow},
     search::Text,
 };
+use akhar_platform::database::retry_transient;
 use akhar_requests::Bounded;
 use axum::{
     Json,
@@ -27,7 +28,6 @@ use crate::{
     page,
     problems::{Problem, responses::problems},
 };
-use akhar_platform::database::retry_transient;
 
 problems! {
     /// The problems of reading the audit trail.

@@ -2,6 +2,7 @@
 
 use akhar_jobs::Queue;
 use akhar_operators::webhooks::{self, Redelivered, Webhook};
+use akhar_platform::database::retry_transient;
 use akhar_requests::{Bounded, QUICK};
 use akhar_webhooks::store::DeliveryState;
 use axum::{
@@ -29,7 +30,6 @@ use crate::{
     page,
     problems::{Code, Problem, Violation, responses::problems},
 };
-use akhar_platform::database::retry_transient;
 
 problems! {
     /// The problems of listing webhooks.

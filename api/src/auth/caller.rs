@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use akhar_accounts::{AccountWebhook, Prefix, PresentedKey, Quotas, Role, WorkingKey, prefix_text};
+use akhar_platform::budget::Budget;
 use akhar_platform::database::Pool;
 use axum::{
     extract::{FromRef, FromRequestParts},
@@ -24,7 +25,6 @@ use crate::{
     },
     problems::{Problem, ProblemType},
 };
-use akhar_platform::budget::Budget;
 
 /// The state that authentication needs.
 #[derive(Debug)]

@@ -11,13 +11,13 @@ use akhar_accounts::{
 };
 use akhar_jobs::backend::{Batch, BatchError, Statement};
 use akhar_platform::database::Pool;
+use akhar_platform::database::retry_transient;
 use moka::{Expiry, future::Cache};
 use sqlx::PgConnection;
 use tokio::{sync::watch, time::timeout};
 use uuid::Uuid;
 
 use crate::problems::Problem;
-use akhar_platform::database::retry_transient;
 
 /// How long a working key is cached. A notification removes a revoked key at once. If that notification is lost, the
 /// key works for at most this long.

@@ -2,6 +2,7 @@
 
 use akhar_client::GroupBody;
 use akhar_jobs::store;
+use akhar_platform::database::retry_transient;
 use akhar_requests::QUEUES;
 use axum::{
     Json,
@@ -23,7 +24,6 @@ use crate::{
     outcomes::cancelled::{self, By},
     problems::{Problem, responses::problems},
 };
-use akhar_platform::database::retry_transient;
 
 problems! {
     /// The problems of cancelling or deleting a group.

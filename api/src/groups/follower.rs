@@ -5,6 +5,7 @@
 
 use akhar_client::{GroupEventBody, GroupEventName};
 use akhar_jobs::store::Group;
+use akhar_platform::database::Transient as _;
 use axum::response::sse::Event;
 use futures::{Stream, stream};
 
@@ -13,7 +14,6 @@ use crate::{
     http::event_stream::{self, RECONNECT_AFTER_MS},
     waiting::{group_readers::Followed, streams::OpenStream},
 };
-use akhar_platform::database::Transient as _;
 
 /// A caller that follows a group.
 struct Follower {

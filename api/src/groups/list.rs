@@ -2,6 +2,7 @@
 
 use akhar_client::GroupsBody;
 use akhar_jobs::{GroupName, store};
+use akhar_platform::database::retry_transient;
 use akhar_requests::Bounded;
 use axum::{Json, extract::State, http::Uri};
 
@@ -18,7 +19,6 @@ use crate::{
     page::{self, cut, more},
     problems::{Problem, responses::problems},
 };
-use akhar_platform::database::retry_transient;
 
 problems! {
     /// The problems of listing groups.

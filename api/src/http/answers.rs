@@ -7,6 +7,7 @@ use std::{
     task::{Context, Poll},
 };
 
+use akhar_platform::budget::{Budget, LimitReached, Share};
 use axum::{
     body::{Body, HttpBody},
     response::Response,
@@ -17,7 +18,6 @@ use parking_lot::Mutex;
 use uuid::Uuid;
 
 use crate::problems::Problem;
-use akhar_platform::budget::{Budget, LimitReached, Share};
 
 /// Up to this size, the share of a request in progress is enough for an answer.
 const SMALL_BYTES: usize = 16 * 1024;

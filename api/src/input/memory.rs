@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use akhar_jobs::Queue;
+use akhar_platform::budget::{Budget, LimitReached, Share};
 use akhar_requests::SPEECH;
 use bytes::Bytes;
 use uuid::Uuid;
 
 use crate::problems::Problem;
-use akhar_platform::budget::{Budget, LimitReached, Share};
 
 /// The capacity of the first allocation for a body whose length is not known.
 const FIRST_BYTES: usize = 16 * 1024;

@@ -5,6 +5,7 @@ use akhar_jobs::{
     JobId, JobState,
     store::{self, Guard},
 };
+use akhar_platform::database::retry_transient;
 use akhar_requests::Job;
 use axum::{
     extract::State,
@@ -26,7 +27,6 @@ use crate::{
     problems::Problem,
     problems::responses::problems,
 };
-use akhar_platform::database::retry_transient;
 
 problems! {
     /// The problems of cancelling or deleting a job.

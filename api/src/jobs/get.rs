@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use akhar_client::JobBody;
 use akhar_jobs::{JobId, store};
+use akhar_platform::database::retry_transient;
 use akhar_requests::{Bounded, Job, WITH_ARTIFACTS};
 use axum::{
     extract::{FromRequestParts, Path, State},
@@ -30,7 +31,6 @@ use crate::{
     problems::responses::problems,
     problems::{Problem, ProblemType},
 };
-use akhar_platform::database::retry_transient;
 
 problems! {
     /// The problems of getting a job.

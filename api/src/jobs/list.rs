@@ -5,6 +5,7 @@ use akhar_jobs::{
     GroupName, JobId, JobState, Label,
     store::{self, JobFilter},
 };
+use akhar_platform::database::retry_transient;
 use akhar_requests::{Bounded, Operation, QUEUES, Unreadable};
 use axum::{
     Json,
@@ -27,7 +28,6 @@ use crate::{
     page::{self, cut, more},
     problems::{Problem, responses::problems},
 };
-use akhar_platform::database::retry_transient;
 
 problems! {
     /// The problems of listing jobs.

@@ -6,6 +6,7 @@ use akhar_jobs::{
     JobId,
     store::{self, Reservation},
 };
+use akhar_platform::database::retry_transient;
 use akhar_requests::{MAX_FETCHED_S, MAX_RECORDING_S, MediaType, Operation};
 
 use crate::{
@@ -15,7 +16,6 @@ use crate::{
     input::source::Source,
     problems::Problem,
 };
-use akhar_platform::database::retry_transient;
 
 const NAME: &str = "audio-minutes";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);

@@ -2,6 +2,7 @@
 
 use akhar_accounts::idempotency::{self, Claim};
 use akhar_jobs::JobId;
+use akhar_platform::database::retry_transient;
 use akhar_requests::Parameters;
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
@@ -14,7 +15,6 @@ use crate::{
     input::{field::File, source::Source},
     problems::{Code, Problem, Violation},
 };
-use akhar_platform::database::retry_transient;
 
 /// The most bytes of an upload that are hashed on the thread of the request, which takes less than a millisecond.
 const MAX_HASHED_AT_ONCE: usize = 256 * 1024;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use akhar_jobs::{NewJob, RecordingUrl};
+use akhar_platform::database::retry_transient;
 use akhar_requests::{Operation, Parameters, Upload};
 use akhar_webhooks::{CallerUrl, signing_secrets};
 use tracing::Span;
@@ -16,7 +17,6 @@ use crate::{
     input::source::Source,
     problems::{Code, Problem, Violation},
 };
-use akhar_platform::database::retry_transient;
 
 /// A request for an operation.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! Finds the upload that a request names and its caller has written to the bucket.
 
 use akhar_jobs::{JobUpload, UploadContent, store, uploads::Written};
+use akhar_platform::database::retry_transient;
 use akhar_requests::sniff::N_START;
 use uuid::Uuid;
 
@@ -10,7 +11,6 @@ use crate::{
     input::field::File,
     problems::{Code, Problem, Violation},
 };
-use akhar_platform::database::retry_transient;
 
 /// The upload with this id. `None` if it has a job already. A violation if the caller has no such upload, or if what the caller
 /// has written is not a recording of its size.

@@ -1,9 +1,9 @@
 //! Refuses the job of an account that has stored as much as it may.
 
 use akhar_jobs::{JobId, store};
+use akhar_platform::database::retry_transient;
 
 use crate::{app::App, auth::caller::Caller, problems::Problem, stored::INTERVAL};
-use akhar_platform::database::retry_transient;
 
 const NAME: &str = "stored-mb";
 

@@ -18,6 +18,7 @@ use akhar_platform::{
     database::{is_storage_full, is_transient},
     metrics,
 };
+use akhar_requests::Unreadable;
 use axum::{
     body::Body,
     http::{HeaderValue, StatusCode, header},
@@ -29,7 +30,6 @@ use super::{
     problem_type::ProblemType,
     violation::{Code, Violation},
 };
-use akhar_requests::Unreadable;
 
 /// An error for a caller.
 #[derive(Debug, Clone, PartialEq, Eq)]

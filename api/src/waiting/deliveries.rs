@@ -8,6 +8,7 @@ use std::{
 
 use akhar_jobs::{JobId, JobState, store, uploads::UploadStore};
 use akhar_platform::database::Database;
+use akhar_platform::database::retry_transient;
 use akhar_requests::Job;
 use axum::{
     body::{Body, HttpBody},
@@ -18,7 +19,6 @@ use http_body::{Frame, SizeHint};
 use tokio_util::task::TaskTracker;
 
 use crate::problems::Problem;
-use akhar_platform::database::retry_transient;
 
 /// Deletes jobs whose outcome was delivered.
 #[derive(Debug, Clone)]

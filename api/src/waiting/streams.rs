@@ -7,6 +7,8 @@ use akhar_jobs::{
     backend::{BatchError, Lookups},
     store::{Cursor, Followed},
 };
+use akhar_platform::budget::{Budget, Share};
+use akhar_platform::database::Transient as _;
 use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
@@ -14,8 +16,6 @@ use uuid::Uuid;
 
 use super::deliveries::Deliveries;
 use crate::auth::caller::Caller;
-use akhar_platform::budget::{Budget, Share};
-use akhar_platform::database::Transient as _;
 
 /// The time between two looks of a stream, at its job or its group.
 const INTERVAL: Duration = Duration::from_secs(1);

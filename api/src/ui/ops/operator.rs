@@ -4,6 +4,7 @@ use akhar_operators::{
     Action, Actor,
     sessions::{self, MAX_AGE, OpsSession, SessionId},
 };
+use akhar_platform::database::retry_transient;
 use axum::{
     extract::FromRequestParts,
     http::{HeaderMap, HeaderValue, request::Parts},
@@ -15,7 +16,6 @@ use crate::{
     http::peer::{Peer, client},
     ui::cookies::{cookie, set_cookie},
 };
-use akhar_platform::database::retry_transient;
 
 /// The cookie of a session.
 pub(super) const SESSION: &str = "akhar_ops";

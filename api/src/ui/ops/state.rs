@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use akhar_platform::budget::Budget;
 use akhar_platform::database::Pool;
 use akhar_platform::networks::Networks;
 use tokio_util::sync::CancellationToken;
@@ -11,7 +12,6 @@ use super::{
     live::{Live, MAX_PAGES},
 };
 use crate::auth::caller::Authenticator;
-use akhar_platform::budget::Budget;
 
 /// The state of the operations page, which is cheap to clone.
 #[derive(Debug, Clone)]
