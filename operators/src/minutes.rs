@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use tokio::time::sleep;
 
-use crate::queues::NEXT_READ;
+use crate::queues::oldest_waiting;
 
 /// The key of an advisory lock, so that only one of several processes counts a minute. The number is arbitrary; no other
 /// code takes this lock.
@@ -73,8 +73,8 @@ async fn record(transaction: &mut PgConnection) -> Result<Duration, sqlx::Error>
     .await?;
     if is_due {
         // Every condition on times is a range, so that a plan for any values uses the indexes.
-        sqlx::query(
-            "with ended as materialized (
+        sqlx::query(concat!(
+            "with ended as materialized ( -- from the minute until now, since what began in the minute may have ended after it
                  select id, attempt, queue, state, created_at, started_at, ended_at, case
                      when queue <> $4 then 0
                      when state = 'cancelled' then transcribed_s
@@ -100,23 +100,16 @@ async fn record(transaction: &mut PgConnection) -> Result<Duration, sqlx::Error>
                  from ended where ended_at < $2 group by queue)
              insert into queue_minutes (minute, queue, n_started, n_ended, n_failed, oldest_wait_ms, audio_s)
              select $1, q.queue, coalesce(s.n, 0), coalesce(e.n, 0), coalesce(e.n_failed, 0),
-                 coalesce(extract(epoch from greatest(interval '0', s.longest_wait, $2 - (
-                     select min(created_at) from (
-                         (select created_at from jobs where queue = q.queue and ended_at is null and state = 'queued' and priority = 1
-                          order by turn, run_at, id limit $5)
-                         union all
-                         (select created_at from jobs where queue = q.queue and ended_at is null and state = 'queued' and priority = 0
-                          order by turn, run_at, id limit $5)) as next))) * 1000, 0),
+                 coalesce(extract(epoch from greatest(interval '0', s.longest_wait, $2 - ", oldest_waiting!(), ")) * 1000, 0),
                  coalesce(e.audio_s, 0)
              from unnest($3::text[]) as q (queue)
              left join started_of s on s.queue = q.queue left join ended_of e on e.queue = q.queue
-             on conflict (minute, queue) do nothing",
-        )
+             on conflict (minute, queue) do nothing"
+        ))
         .bind(minute)
         .bind(minute + Duration::from_secs(60))
         .bind(QUEUES.map(Queue::name))
         .bind(SPEECH.name())
-        .bind(NEXT_READ)
         .execute(&mut *transaction)
         .await?;
         sqlx::query("delete from queue_minutes where minute < now() - interval '1 day'")

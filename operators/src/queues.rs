@@ -15,9 +15,19 @@ use crate::audit::{Action, Actor, ChangeError};
 /// Counts of waiting or failed jobs end here.
 pub const MAX_COUNTED: i64 = 10_000;
 
-/// The oldest waiting job of a queue is among this number of jobs that are claimed next: accounts take turns, and the jobs of
-/// an account are in their order of acceptance.
-pub(crate) const NEXT_READ: i64 = 500;
+/// When the oldest waiting job of the queue `q` was accepted. It is among the 500 jobs of each priority that are claimed next: accounts
+/// take turns, and the jobs of an account are in their order of acceptance.
+macro_rules! oldest_waiting {
+    () => {
+        "(select min(created_at) from (
+             (select created_at from jobs where queue = q.queue and ended_at is null and state = 'queued' and priority = 1
+              order by turn, run_at, id limit 500)
+             union all
+             (select created_at from jobs where queue = q.queue and ended_at is null and state = 'queued' and priority = 0
+              order by turn, run_at, id limit 500)) next)"
+    };
+}
+pub(crate) use oldest_waiting;
 
 /// A queue.
 #[derive(Debug, Clone, Serialize, sqlx::FromRow, ToSchema)]
@@ -89,7 +99,7 @@ pub struct QueueLoad {
 
 /// What happens in each queue.
 pub async fn loads(db: &Pool) -> Result<Vec<QueueLoad>, sqlx::Error> {
-    sqlx::query_as(
+    sqlx::query_as(concat!(
         "with ended as materialized (
              (select queue, state, ended_at from jobs where ended_at > now() - interval '1 minute'
               order by ended_at desc limit $2)
@@ -97,6 +107,7 @@ pub async fn loads(db: &Pool) -> Result<Vec<QueueLoad>, sqlx::Error> {
              (select queue, state, ended_at from deleted_jobs where ended_at > now() - interval '1 minute'
               order by ended_at desc limit $2)
              order by ended_at desc limit $2),
+         -- If more ended in the last minute than are counted, they are of a shorter time.
          measured as (
              select case when count(*) < $2 then 60 else greatest(extract(epoch from now() - min(ended_at)), 1) end::float8
                  as over_s from ended)
@@ -105,22 +116,16 @@ pub async fn loads(db: &Pool) -> Result<Vec<QueueLoad>, sqlx::Error> {
                  select from jobs where queue = q.queue and ended_at is null and state = 'queued' limit $2 + 1) as waiting) as queued,
              (select count(*) from (
                  select from running_jobs() where queue = q.queue limit $2 + 1) as running) as running,
-             (select extract(epoch from now() - min(created_at))::float8 from (
-                 (select created_at from jobs where queue = q.queue and ended_at is null and state = 'queued' and priority = 1
-                  order by turn, run_at, id limit $3)
-                 union all
-                 (select created_at from jobs where queue = q.queue and ended_at is null and state = 'queued' and priority = 0
-                  order by turn, run_at, id limit $3)) as next) as oldest_s,
+             extract(epoch from now() - ", oldest_waiting!(), ")::float8 as oldest_s,
              coalesce((select count(*) * 60 / over_s from ended, measured where ended.queue = q.queue
                  group by over_s), 0)::float8 as ended_per_minute,
              coalesce((select count(*) * 60 / over_s from ended, measured
                  where ended.queue = q.queue and state = 'failed' group by over_s), 0)::float8 as failed_per_minute
          from unnest($1::text[]) with ordinality as q (queue, nth)
-         left join queue_controls c on c.queue = q.queue order by q.nth",
-    )
+         left join queue_controls c on c.queue = q.queue order by q.nth"
+    ))
     .bind(QUEUES.map(Queue::name))
     .bind(MAX_COUNTED)
-    .bind(NEXT_READ)
     .fetch_all(db)
     .await
 }
