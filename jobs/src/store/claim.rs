@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    rows::{column, unreadable},
+    rows::{column, query_over, unreadable},
     sweep::{RunningJob, running},
 };
 
@@ -77,7 +77,8 @@ const AGED_AFTER: Duration = Duration::from_secs(60);
 /// go on when callers keep all workers busy, and most places are still the callers'.
 const AGED_SHARE: f64 = 0.25;
 
-/// Which jobs a free place allows, where the column `$large` of `free` says whether large uploads are allowed.
+/// Which jobs a free place allows, where the column `$large` of `free` says whether large uploads are allowed. `taken` has the accounts
+/// that have all their places, and `suspect` the one job that may be what kills workers and may be claimed.
 macro_rules! allowed {
     ($large:literal) => {
         concat!(
@@ -85,8 +86,41 @@ macro_rules! allowed {
                  and (queue, account_id, priority) not in (select queue, account_id, priority from taken)
                  and (free.",
             $large,
-            " or recording_url is null and coalesce(upload_bytes, octet_length(upload), 0) <= $6)
+            " or recording_url is null and coalesce(upload_bytes, octet_length(upload), 0) <= $9)
                  and (deaths < 2 or id = (select id from suspect))"
+        )
+    };
+}
+
+/// The first asynchronous job of a queue, if it has waited for long enough to be claimed before all others.
+macro_rules! aged {
+    () => {
+        concat!(
+            "select * from (
+                 select id, queue, priority, turn from jobs where state = 'queued' and id = (
+                     select id from (
+                         select id, created_at from jobs
+                         where free.takes_aged and priority = 0 and ",
+            allowed!("with_large_asynchronous"),
+            " order by turn, run_at, id limit 1) first
+                     where created_at < now() - make_interval(secs => $10))
+                 for update skip locked) aged"
+        )
+    };
+}
+
+/// The first `$n` jobs of a queue and a priority.
+macro_rules! waiting {
+    ($priority:literal, $large:literal, $n:literal) => {
+        concat!(
+            "select * from (
+                 select id, queue, priority, turn from jobs where priority = ",
+            $priority,
+            " and ",
+            allowed!($large),
+            " order by turn, run_at, id limit free.",
+            $n,
+            " for update skip locked) waiting"
         )
     };
 }
@@ -115,64 +149,51 @@ pub async fn claim(
     let of_accounts =
         places.iter().flat_map(|free| free.full_accounts.iter().map(|full| (free.queue, *full)));
     let full: Vec<(Queue, (Uuid, bool))> = of_accounts.collect();
-    let rows = sqlx::query(concat!(
-        "with taken as (
-             select queue, account_id, case when asynchronous then 0 else 1 end as priority
-             from unnest($3::text[], $4::uuid[], $11::bool[]) as taken (queue, account_id, asynchronous)),
-         suspect as (
-             select id from jobs where deaths >= 2 and ended_at is null and queue = any($10)
+    let rows = query_over!(
+        query,
+        taken {
+            1 queue text = column(&full, |(queue, _)| queue.name());
+            2 account_id uuid = column(&full, |(_, (account, _))| *account);
+            3 priority int2 = column(&full, |(_, (_, asynchronous))| i16::from(!asynchronous));
+        }
+        free {
+            4 queue text = column(places, |free| free.queue.name());
+            5 n int8 = column(places, |free| bigint(free.n));
+            6 n_asynchronous int8 = column(places, |free| bigint(free.n_asynchronous));
+            7 with_large bool = column(places, |free| free.with_large);
+            8 with_large_asynchronous bool = column(places, |free| free.with_large_asynchronous);
+        },
+        "suspect as (
+             select id from jobs where deaths >= 2 and ended_at is null and queue = any($12)
                  and state = 'queued' and run_at <= now()
              order by priority desc, turn, run_at, id limit 1 for update skip locked),
          due as (
-             select d.* from (
-                 select *, n_asynchronous > 0 and random() < $8 as takes_aged
-                 from unnest($1::text[], $2::int8[], $12::int8[], $5::bool[], $13::bool[])
-                     as free (queue, n, n_asynchronous, with_large, with_large_asynchronous)) as free
+             select d.* from (select *, n_asynchronous > 0 and random() < $11 as takes_aged from free) as free
              cross join lateral (
-                 (select * from (
-                     select id, queue, priority, turn from jobs where state = 'queued' and id = (
-                         select id from (
-                             select id, created_at from jobs
-                             where free.takes_aged and priority = 0 and ", allowed!("with_large_asynchronous"), "
-                             order by turn, run_at, id limit 1) first
-                         where created_at < now() - make_interval(secs => $7))
-                     for update skip locked) aged)
+                 (", aged!(), ")
                  union all
-                 (select * from (
-                     select id, queue, priority, turn from jobs where priority = 1 and ", allowed!("with_large"), "
-                     order by turn, run_at, id limit free.n for update skip locked) waiting)
+                 (", waiting!("1", "with_large", "n"), ")
                  union all
-                 (select * from (
-                     select id, queue, priority, turn from jobs
-                     where priority = 0 and ", allowed!("with_large_asynchronous"), "
-                     order by turn, run_at, id limit free.n_asynchronous for update skip locked) asynchronous)
+                 (", waiting!("0", "with_large_asynchronous", "n_asynchronous"), ")
                  limit free.n) d),
          reached as (
              insert into claimed_turns (queue, priority, turn)
              select queue, priority, max(turn) from due group by queue, priority)
-         update jobs j set state = 'running', attempt = attempt + 1, worker = $9, started_at = now(),
+         update jobs j set state = 'running', attempt = attempt + 1, worker = $13, started_at = now(),
              transcribed_s = null
          from due where j.id = due.id
          returning j.id, j.attempt, j.max_attempts, j.deaths >= 2 as is_suspect, j.queue, j.account_id,
-             j.parameters, j.request_id, j.priority = 0 as is_asynchronous, j.traceparent, j.media_type, j.upload, j.upload_url, j.upload_bytes,
-             j.upload_sha256, j.recording_url,
+             j.parameters, j.request_id, j.priority = 0 as is_asynchronous, j.traceparent, j.media_type,
+             j.upload, j.upload_url, j.upload_bytes, j.upload_sha256, j.recording_url,
              j.webhook_url is not null as has_webhook,
              extract(epoch from now() - greatest(j.created_at, j.run_at))::float8 as waited_s,
              set_config('synchronous_commit', 'off', true)",
-    ))
-    .bind(column(places, |free| free.queue.name()))
-    .bind(column(places, |free| bigint(free.n)))
-    .bind(column(&full, |(queue, _)| queue.name()))
-    .bind(column(&full, |(_, (account, _))| *account))
-    .bind(column(places, |free| free.with_large))
+    )
     .bind(i64::try_from(LARGE_UPLOAD_BYTES).unwrap_or(i64::MAX))
     .bind(AGED_AFTER.as_secs_f64())
     .bind(AGED_SHARE)
-    .bind(worker)
     .bind(places.iter().filter(|free| free.with_suspect).map(|free| free.queue.name()).collect::<Vec<_>>())
-    .bind(column(&full, |(_, (_, asynchronous))| *asynchronous))
-    .bind(column(places, |free| bigint(free.n_asynchronous)))
-    .bind(column(places, |free| free.with_large_asynchronous))
+    .bind(worker)
     .fetch_all(db)
     .await?;
     // A row that this version cannot read is left out, so that the other jobs are still attempted. Its job stays

@@ -11,7 +11,7 @@ use crate::{End, Fence, JobId, JobState, Timing};
 use super::{
     announcements::{JOBS_ENDED, WEBHOOKS_DUE, announce},
     artifacts,
-    rows::{column, rare_column},
+    rows::{column, query_over, rare_column},
 };
 
 /// The most jobs whose ids fit into the 8,000 bytes of a notification, and so the most jobs that one statement may end unless it
@@ -208,57 +208,57 @@ pub struct EndedRow {
     is_flushed: bool,
 }
 
-/// Changes the rows in the order of `endings`, which must be sorted by job, and stores the artifacts. If no change must be
-/// flushed, also announces the ends, and the commit does not wait for the disk. The worker of a failed attempt is read from
-/// the row as it was before the statement, which a subselect still sees. Whoever calls this deletes the objects that it
-/// returns; their addresses stay in the rows. Only the primary key can find the rows: with another index their order could be another one, and
-/// two statements could wait for each other.
+/// Changes the rows in the order of `endings`, which must be sorted by job, stores the artifacts, and announces the ends unless they
+/// must be flushed first. Whoever calls this deletes the objects that it returns; their addresses stay in the rows. Only the primary
+/// key can find the rows: with another index their order could be another one, and two statements could wait for each other.
 async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedRow>, sqlx::Error> {
     let artifacts = artifacts::of(endings.iter().map(|e| (e.job(), &e.end)));
-    sqlx::query_as(
-        "with ended as (
-             update jobs j set state = e.state, outcome = e.outcome, worker = null, ended_at = now(),
+    query_over!(
+        query_as,
+        given {
+            1 id uuid = column(endings, |e| e.job().0);
+            2 attempt int4 = rare_column(endings, |e| e.guard.attempt());
+            3 account_id uuid = rare_column(endings, |e| e.guard.account_id());
+            4 may_run bool = column(endings, |e| matches!(e.guard, Guard::Unended { .. }));
+            5 state text = column(endings, |e| e.state().name());
+            6 outcome text = rare_column(endings, |e| e.document());
+            7 is_dead bool = column(endings, |e| matches!(e.end, End::Failed));
+            8 decode_us int4 = rare_column(endings, |e| e.timing.map(|t| t.decode_us));
+            9 infer_us int4 = rare_column(endings, |e| e.timing.map(|t| t.infer_us));
+            10 error text = rare_column(endings, |e| e.error.as_deref());
+        }
+        new_artifacts {
+            11 job_id uuid = artifacts.jobs;
+            12 name text = artifacts.names;
+            13 bytes bytea = artifacts.bytes;
+        },
+        "ended as (
+             update jobs j set state = e.state, outcome = e.outcome::jsonb, worker = null, ended_at = now(),
                  media_type = case when e.is_dead then j.media_type end, upload = case when e.is_dead then j.upload end,
                  recording_url = case when e.is_dead then j.recording_url end,
                  decode_us = e.decode_us, infer_us = e.infer_us, last_error = coalesce(e.error, j.last_error)
-             from (
-                 select unnest($1::uuid[]) as id, unnest($2::int4[]) as attempt, unnest($3::uuid[]) as account_id,
-                     unnest($4::bool[]) as may_run, unnest($5::text[]) as state, unnest($6::text[])::jsonb as outcome,
-                     unnest($7::bool[]) as is_dead, unnest($8::int4[]) as decode_us, unnest($9::int4[]) as infer_us,
-                     unnest($10::text[]) as error) as e
+             from given e
              where j.id = e.id and case when e.attempt is null
                  then j.account_id = e.account_id and (j.state = 'queued' or e.may_run and j.state = 'running')
                  else j.state = 'running' and j.attempt = e.attempt end
              returning j.id, j.attempt, j.acknowledged or j.upload_url is not null or e.may_run as must_flush,
                  case when not e.is_dead then j.upload_url end as object, j.webhook_url is not null as has_webhook,
                  e.error is not null as has_failed,
+                 -- A subselect still sees the row as it was before the statement, with its worker.
                  case when e.error is not null then (select worker from jobs old where old.id = j.id) end as failed_worker),
          stored_artifacts as (
              insert into artifacts (job_id, name, bytes)
-             select a.job_id, a.name, a.bytes
-             from unnest($11::uuid[], $12::text[], $13::bytea[]) as a (job_id, name, bytes)
-             join ended on ended.id = a.job_id),
+             select a.job_id, a.name, a.bytes from new_artifacts a join ended on ended.id = a.job_id),
          flushed as (select bool_or(must_flush) as is_flushed from ended having count(*) > 0),
+         -- If no change must be flushed, the commit does not wait for the disk, and its ends are announced with it.
          announced as (
              select is_flushed,
                  case when not is_flushed then set_config('synchronous_commit', 'off', true) end,
                  case when not is_flushed then (select pg_notify($14, string_agg(id::text, ',')) from ended) end
              from flushed)
+         -- Postgres executes `announced` because it is joined.
          select id, object, has_webhook, attempt, failed_worker, has_failed, is_flushed from ended, announced",
     )
-    .bind(column(endings, |e| e.job().0))
-    .bind(rare_column(endings, |e| e.guard.attempt()))
-    .bind(rare_column(endings, |e| e.guard.account_id()))
-    .bind(column(endings, |e| matches!(e.guard, Guard::Unended { .. })))
-    .bind(column(endings, |e| e.state().name()))
-    .bind(rare_column(endings, |e| e.document()))
-    .bind(column(endings, |e| matches!(e.end, End::Failed)))
-    .bind(rare_column(endings, |e| e.timing.map(|t| t.decode_us)))
-    .bind(rare_column(endings, |e| e.timing.map(|t| t.infer_us)))
-    .bind(rare_column(endings, |e| e.error.as_deref()))
-    .bind(artifacts.jobs)
-    .bind(artifacts.names)
-    .bind(artifacts.bytes)
     .bind(JOBS_ENDED)
     .fetch_all(db)
     .await
@@ -272,32 +272,38 @@ async fn settle(db: &mut PgConnection, ended: &[&EndedRow], endings: &[Ending]) 
     };
     let (users, amounts): (Vec<_>, Vec<_>) = endings.iter().filter_map(used).unzip();
     let failed: Vec<_> = ended.iter().filter(|row| row.has_failed).collect();
-    sqlx::query(
-        "with ended as (
+    query_over!(
+        query,
+        used {
+            1 job uuid = users;
+            2 amount float8 = amounts;
+        }
+        failed {
+            3 id uuid = column(&failed, |row| row.id.0);
+            4 worker text = column(&failed, |row| row.failed_worker.as_deref());
+        },
+        "ended as (
              select id, account_id, attempt, started_at, last_error, webhook_url,
                  case state when 'cancelled' then transcribed_s else used.amount end as used_s
-             from jobs left join unnest($4::uuid[], $5::float8[]) as used (job, amount) on job = id where id = any($1)),
-         forgotten_segments as (delete from segments where job_id = any($1)),
-         failed as (
+             from jobs left join used on job = id where id = any($5)),
+         deleted_segments as (delete from segments where job_id = any($5)),
+         inserted_attempts as (
              insert into failed_attempts (job_id, attempt, worker, started_at, error)
              select ended.id, ended.attempt, failed.worker, ended.started_at, ended.last_error
-             from unnest($2::uuid[], $3::text[]) as failed (id, worker) join ended on ended.id = failed.id
+             from failed join ended on ended.id = failed.id
              on conflict (job_id, attempt) do nothing),
-         used_audio as (
+         added_usage as (
              insert into audio_usage (account_id, day, seconds)
              select account_id, (now() at time zone 'utc')::date, sum(used_s)
              from ended where used_s > 0 group by account_id order by account_id
              on conflict (account_id, day) do update set seconds = audio_usage.seconds + excluded.seconds)
+         -- A job that an operator has tried again ends, and is delivered, a second time.
          insert into webhook_deliveries (job_id, account_id, url)
          select id, account_id, webhook_url from ended where webhook_url is not null order by id
          on conflict (job_id) do update set state = 'pending', attempt = 0, due_at = now(), created_at = now(),
              ended_at = null, last_error = null",
     )
     .bind(column(ended, |row| row.id.0))
-    .bind(column(&failed, |row| row.id.0))
-    .bind(column(&failed, |row| row.failed_worker.as_deref()))
-    .bind(users)
-    .bind(amounts)
     .execute(db)
     .await?;
     Ok(())

@@ -11,7 +11,7 @@ use super::{
     announcements::{JOBS_QUEUED, announce},
     groups::{OfJob, open_groups},
     reserved_uploads::use_reserved_uploads,
-    rows::{column, rare_column},
+    rows::{column, query_over, rare_column},
     submissions::wait_for_submissions,
 };
 
@@ -96,60 +96,57 @@ pub async fn submitted(db: &mut PgConnection, jobs: &[&NewJob]) -> Result<HashSe
     Ok(submitted.bind(column(jobs, |job| job.id.0)).fetch_all(db).await?.into_iter().collect())
 }
 
-/// Inserts the rows in the order of `jobs`, which must be sorted by id. If the rows are not flushed, also announces their
-/// queues, in the same commit, which then does not wait for the disk.
+/// Inserts the rows in the order of `jobs`, which must be sorted by id, and announces their queues unless they must be flushed first.
 ///
 /// `next_turns` gives a turn for each place of its arrays, in their order, and keeps the accounts' turns locked until the
 /// commit; a job that exists already uses up its turn. An asynchronous job (priority 0), and one with a webhook, is
-/// acknowledged from the start. The last part of the statement joins `announced` so that Postgres executes it.
+/// acknowledged from the start.
 async fn insert(
     db: &mut PgConnection,
     jobs: &[&NewJob],
     is_flushed: bool,
 ) -> Result<Vec<JobId>, sqlx::Error> {
-    sqlx::query_scalar(
-        "with new as (
-             select unnest($1::uuid[]) as id, unnest($2::uuid[]) as account_id, unnest($3::text[]) as operation,
-                 unnest($4::text[]) as queue, unnest($5::int2[]) as priority, unnest(next_turns($4, $5, $2)) as turn,
-                 unnest($6::jsonb[]) as parameters, unnest($7::text[]) as media_type, unnest($8::bytea[]) as upload,
-                 unnest($9::text[]) as upload_url, unnest($10::int8[]) as upload_bytes, unnest($11::bytea[]) as upload_sha256,
-                 unnest($12::text[]) as request_id, unnest($13::text[]) as traceparent, unnest($14::text[]) as webhook_url,
-                 unnest($18::int4[]) as retain_s, unnest($19::text[]) as group_name, unnest($20::jsonb[]) as labels,
-                 unnest($21::text[]) as recording_url),
-         accepted as (
-             insert into jobs (id, account_id, operation, queue, priority, turn, parameters,
+    query_over!(
+        query_scalar,
+        new {
+            1 id uuid = column(jobs, |job| job.id.0);
+            2 account_id uuid = column(jobs, |job| job.account_id);
+            3 operation text = column(jobs, |job| job.work.operation);
+            4 queue text = column(jobs, |job| job.queue().name());
+            5 priority int2 = column(jobs, |job| job.priority());
+            6 parameters jsonb = column(jobs, |job| Json(&job.work.parameters));
+            7 media_type text = rare_column(jobs, |job| job.upload.as_ref().map(|u| u.media_type.as_str()));
+            8 upload bytea = rare_column(jobs, |job| job.upload.as_ref().and_then(|u| u.row()).map(|bytes| &**bytes));
+            9 upload_url text = rare_column(jobs, |job| object(job).map(|o| o.url.as_str()));
+            10 upload_bytes int8 = rare_column(jobs, |job| object(job).map(|o| i64::try_from(o.n_bytes).unwrap_or(i64::MAX)));
+            11 upload_sha256 bytea = rare_column(jobs, |job| object(job)?.sha256.as_ref().map(<[u8; 32]>::as_slice));
+            12 request_id text = column(jobs, |job| job.request_id.as_str());
+            13 traceparent text = rare_column(jobs, |job| job.traceparent.as_deref());
+            14 webhook_url text = rare_column(jobs, |job| job.webhook_url.as_deref());
+            15 retain_s int4 = rare_column(jobs, |job| job.retain_s);
+            16 group_name text = rare_column(jobs, |job| job.group.as_ref());
+            17 labels jsonb = rare_column(jobs, |job| (!job.labels.is_empty()).then_some(Json(&job.labels)));
+            18 recording_url text = rare_column(jobs, |job| job.recording_url.as_ref().map(RecordingUrl::as_str));
+            computed "unnest(next_turns($4, $5, $2)) as turn"
+        },
+        "accepted as (
+             insert into jobs (id, account_id, operation, queue, priority, parameters,
                  media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent, webhook_url, retain_s,
-                 group_name, labels, recording_url, acknowledged, max_attempts)
-             select *, priority = 0 or webhook_url is not null, $15 from new
+                 group_name, labels, recording_url, turn, acknowledged, max_attempts)
+             select *, priority = 0 or webhook_url is not null, $19 from new
              on conflict (id) do nothing
              returning id, queue),
+         -- If no job must be flushed, the commit does not wait for the disk, and the queues are announced with it.
          announced as (
-             select case when not $16 then pg_notify($17, string_agg(distinct queue, ',')) end,
-                 case when not $16 then set_config('synchronous_commit', 'off', true) end
+             select case when not $20 then pg_notify($21, string_agg(distinct queue, ',')) end,
+                 case when not $20 then set_config('synchronous_commit', 'off', true) end
              from accepted having count(*) > 0)
+         -- Postgres executes `announced` because it is joined.
          select id from accepted, announced",
     )
-    .bind(column(jobs, |job| job.id.0))
-    .bind(column(jobs, |job| job.account_id))
-    .bind(column(jobs, |job| job.work.operation))
-    .bind(column(jobs, |job| job.queue().name()))
-    .bind(column(jobs, |job| job.priority()))
-    .bind(column(jobs, |job| Json(&job.work.parameters)))
-    .bind(rare_column(jobs, |job| job.upload.as_ref().map(|u| u.media_type.as_str())))
-    .bind(rare_column(jobs, |job| job.upload.as_ref().and_then(|u| u.row()).map(|bytes| &**bytes)))
-    .bind(rare_column(jobs, |job| object(job).map(|object| object.url.as_str())))
-    .bind(rare_column(jobs, |job| object(job).map(|object| i64::try_from(object.n_bytes).unwrap_or(i64::MAX))))
-    .bind(rare_column(jobs, |job| object(job).and_then(|object| object.sha256.as_ref()).map(<[u8; 32]>::as_slice)))
-    .bind(column(jobs, |job| job.request_id.as_str()))
-    .bind(rare_column(jobs, |job| job.traceparent.as_deref()))
-    .bind(rare_column(jobs, |job| job.webhook_url.as_deref()))
     .bind(MAX_ATTEMPTS)
     .bind(is_flushed)
     .bind(JOBS_QUEUED)
-    .bind(rare_column(jobs, |job| job.retain_s))
-    .bind(rare_column(jobs, |job| job.group.as_ref()))
-    .bind(rare_column(jobs, |job| (!job.labels.is_empty()).then_some(Json(&job.labels))))
-    .bind(rare_column(jobs, |job| job.recording_url.as_ref().map(RecordingUrl::as_str)))
     .fetch_all(db)
     .await
 }
