@@ -9,7 +9,7 @@ use axum::{
 
 use super::{
     counts::Counts,
-    follower,
+    followed_group::FollowedGroup,
     get::{GroupPath, follow, found},
 };
 use crate::{
@@ -18,6 +18,7 @@ use crate::{
     http::{context::RequestContext, event_stream, representation::Representation},
     input::query,
     problems::{Problem, ProblemType, responses::problems},
+    waiting::follower,
 };
 
 problems! {
@@ -66,6 +67,5 @@ pub(crate) async fn handle(
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let stream = app.streams.open(&caller).ok_or(Problem::of(ProblemType::TooManyStreams))?;
-    let events = follower::events(stream, followed, group, known);
-    Ok(event_stream::respond(events))
+    Ok(event_stream::respond(follower::events(stream, FollowedGroup::new(followed, group, known))))
 }

@@ -3,6 +3,6 @@
 mod counts;
 pub(crate) mod delete;
 pub(crate) mod events;
-mod follower;
+mod followed_group;
 pub(crate) mod get;
 pub(crate) mod list;

@@ -15,7 +15,7 @@ use crate::{
     http::event_stream,
     outcomes::{body, document},
     problems::Problem,
-    waiting::follower::EventWriter,
+    waiting::followed_job::EventWriter,
 };
 
 /// An event, with its data.

@@ -18,7 +18,7 @@ use crate::{
     http::{context::RequestContext, event_stream, representation::Representation},
     input::query,
     problems::{Problem, ProblemType, responses::problems},
-    waiting::follower,
+    waiting::{followed_job::FollowedJob, follower},
 };
 
 problems! {
@@ -69,5 +69,5 @@ pub(crate) async fn handle(
     }
     let stream = app.streams.open(&caller).ok_or(Problem::of(ProblemType::TooManyStreams))?;
     let writer = JobEventWriter::new(context.request.id, id, last);
-    Ok(event_stream::respond(follower::events(stream, waiter, writer)))
+    Ok(event_stream::respond(follower::events(stream, FollowedJob::new(waiter, writer))))
 }

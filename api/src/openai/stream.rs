@@ -16,7 +16,10 @@ use crate::{
     operations::{disconnect::CancelOnDisconnect, intake::Intake, run::submit_followed},
     outcomes::warnings::with_warnings,
     problems::{Problem, ProblemType},
-    waiting::follower::{self, EventWriter},
+    waiting::{
+        followed_job::{EventWriter, FollowedJob},
+        follower,
+    },
 };
 
 /// The events of one job.
@@ -58,7 +61,8 @@ pub(super) async fn respond(
         lang: speech.lang,
         _cancel_on_disconnect: submission.cancel_on_disconnect,
     };
-    let response = event_stream::respond(follower::events(stream, submission.waiter, writer));
+    let job = FollowedJob::new(submission.waiter, writer);
+    let response = event_stream::respond(follower::events(stream, job));
     Ok(with_warnings(response, &Warnings { general: remarks, ..Warnings::default() }))
 }
 

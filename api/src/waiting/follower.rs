@@ -1,107 +1,74 @@
-//! Follows one job for one caller: what is read of the job comes in, and the events that report it go out.
-//!
-//! A follower looks at once, then once a second, at the same time as all others, and when the end of its job is announced.
+//! Follows a job or a group for one caller: what is read of it comes in, and the events that report it go out.
 
 use std::collections::VecDeque;
 
-use akhar_jobs::store::{Cursor, Followed};
-use akhar_requests::Job;
 use axum::response::sse::Event;
 use futures::{Stream, stream};
 
-use super::{
-    deliveries::Delivery,
-    streams::{Look, OpenStream},
-    waiters::Waiter,
-};
+use super::streams::{OpenStream, Streams};
 use crate::problems::{Problem, ProblemType};
 
-/// Turns what is read of a job into the events of one route.
-pub(crate) trait EventWriter {
+/// What is followed, as the events of one route.
+pub(crate) trait Source {
     /// An event that is not written yet.
     type Event;
-    /// The part of the job that the caller knows.
-    fn cursor(&self) -> Cursor;
-    /// The events of what is new about a job that has not ended.
-    fn news(&mut self, seen: Followed) -> Vec<Self::Event>;
-    /// The last events of a job that has ended.
-    fn end(&mut self, job: Job) -> Vec<Self::Event>;
-    /// The last events of a stream that ends before its job.
+    /// Waits for the next look of all streams, or until it is woken, and looks. Looks at once the first time.
+    fn look(&mut self, streams: &Streams) -> impl Future<Output = Seen<Self::Event>> + Send;
+    /// The last events of a stream that ends before what it follows.
     fn broken(&mut self, problem: Problem) -> Vec<Self::Event>;
     /// Writes an event.
     fn write(&mut self, event: Self::Event) -> Result<Event, axum::Error>;
+    /// Called when the last event has been written.
+    fn finish(self);
 }
 
-/// A caller that follows a job.
-struct Follower<W: EventWriter> {
+/// What a look finds.
+pub(crate) enum Seen<E> {
+    /// The events of what is new. None if nothing is, or if the database is unavailable.
+    News(Vec<E>),
+    /// The last events of what has ended.
+    End(Vec<E>),
+    /// It cannot be followed any more.
+    Lost(Problem),
+}
+
+/// A caller that follows a source.
+struct Follower<S: Source> {
     stream: OpenStream,
-    waiter: Waiter,
-    writer: W,
-    ready: VecDeque<W::Event>,
-    /// That of the job's outcome, from when its last event is ready.
-    delivery: Option<Delivery>,
-    has_looked: bool,
+    source: S,
+    ready: VecDeque<S::Event>,
     is_over: bool,
 }
 
-/// The events of the job that `waiter` waits for, until it has ended, the key of the caller is revoked, or the process shuts
-/// down.
-pub(crate) fn events(
+/// The events of the source until it has ended, the key of the caller is revoked, or the process shuts down.
+pub(crate) fn events<S: Source>(
     stream: OpenStream,
-    waiter: Waiter,
-    writer: impl EventWriter,
+    source: S,
 ) -> impl Stream<Item = Result<Event, axum::Error>> {
-    let ready = VecDeque::new();
-    let follower =
-        Follower { stream, waiter, writer, ready, delivery: None, has_looked: false, is_over: false };
-    stream::unfold(follower, async |mut follower| Some((follower.next().await?, follower)))
+    let follower = Follower { stream, source, ready: VecDeque::new(), is_over: false };
+    stream::unfold(follower, Follower::next)
 }
 
-impl<W: EventWriter> Follower<W> {
-    async fn next(&mut self) -> Option<Result<Event, axum::Error>> {
+impl<S: Source> Follower<S> {
+    async fn next(mut self) -> Option<(Result<Event, axum::Error>, Self)> {
         while self.ready.is_empty() && !self.is_over {
-            let Self { stream: OpenStream { streams, revoked, .. }, waiter, writer, has_looked, .. } = self;
-            let look = async {
-                if std::mem::replace(has_looked, true) {
-                    waiter.wait_for_wake_up(streams.next_look()).await;
-                }
-                streams.look(writer.cursor()).await
+            let OpenStream { streams, revoked, .. } = &mut self.stream;
+            let seen = tokio::select! {
+                seen = self.source.look(streams) => seen,
+                () = streams.draining.cancelled() => Seen::Lost(Problem::of(ProblemType::Draining)),
+                () = revoked => Seen::Lost(Problem::of(ProblemType::Unauthorized)),
             };
-            tokio::select! {
-                seen = look => self.take(seen),
-                () = streams.draining.cancelled() => self.break_off(Problem::of(ProblemType::Draining)),
-                () = revoked => self.break_off(Problem::of(ProblemType::Unauthorized)),
-            }
+            self.is_over = !matches!(seen, Seen::News(_));
+            self.ready.extend(match seen {
+                Seen::News(events) | Seen::End(events) => events,
+                Seen::Lost(problem) => self.source.broken(problem),
+            });
         }
         // The events before have been written when the next one is asked for.
-        if self.ready.is_empty()
-            && let Some(delivery) = self.delivery.take()
-        {
-            delivery.complete();
-        }
-        self.ready.pop_front().map(|event| self.writer.write(event))
-    }
-
-    /// Takes what was read.
-    fn take(&mut self, seen: Look) {
-        match seen {
-            Look::News(seen) => self.ready.extend(self.writer.news(seen)),
-            Look::Ended(stored) => match akhar_requests::job(stored) {
-                Ok(job) => {
-                    self.delivery = self.stream.streams.deliveries.of(&job);
-                    self.ready.extend(self.writer.end(job));
-                    self.is_over = true;
-                }
-                Err(unreadable) => self.break_off(unreadable.into()),
-            },
-            Look::Gone => self.break_off(Problem::of(ProblemType::JobDeleted)),
-            Look::Unavailable => (),
-            Look::Failed(error) => self.break_off(error.into()),
-        }
-    }
-
-    fn break_off(&mut self, problem: Problem) {
-        self.ready.extend(self.writer.broken(problem));
-        self.is_over = true;
+        let Some(event) = self.ready.pop_front() else {
+            self.source.finish();
+            return None;
+        };
+        Some((self.source.write(event), self))
     }
 }

@@ -10,7 +10,7 @@ use akhar_jobs::{
 use akhar_platform::budget::{Budget, Share};
 use akhar_platform::database::Transient as _;
 use futures::future::BoxFuture;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -110,20 +110,9 @@ impl Streams {
     }
 
     /// The next time at which all streams look, so that one statement reads for all of them.
-    pub(super) fn next_look(&self) -> Instant {
+    pub(crate) fn next_look(&self) -> Instant {
         let n_looks = self.started.elapsed().as_secs() / INTERVAL.as_secs();
         self.started + INTERVAL * u32::try_from(n_looks + 1).unwrap_or(u32::MAX)
-    }
-}
-
-impl OpenStream {
-    /// Waits until all streams look again. `false` if the key of the caller is revoked or the process stops before.
-    pub(crate) async fn next_look(&mut self) -> bool {
-        tokio::select! {
-            () = sleep_until(self.streams.next_look()) => true,
-            () = self.streams.draining.cancelled() => false,
-            () = &mut self.revoked => false,
-        }
     }
 }
 
