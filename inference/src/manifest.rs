@@ -62,6 +62,8 @@ pub struct Manifest {
     /// The folder that holds the manifest.
     #[serde(skip)]
     folder: PathBuf,
+    #[serde(skip)]
+    version: String,
 }
 
 /// How a model is run: the names and shapes of its inputs and outputs.
@@ -190,6 +192,9 @@ pub enum ManifestError {
 /// TOML files in the folder of manifests that are not manifests.
 const OTHERS: [&str; 2] = ["Cargo.toml", "catalogue.toml"];
 
+/// The keys of a manifest on which no answer depends.
+const ABOUT: [&str; 3] = ["licence", "source", "metrics"];
+
 /// Reads all manifests in a folder and sorts them by id.
 ///
 /// # Errors
@@ -218,9 +223,10 @@ impl Manifest {
     pub fn load(path: &Path) -> Result<Self, ManifestError> {
         let text =
             fs::read_to_string(path).map_err(|source| ManifestError::Io { path: path.to_owned(), source })?;
-        let mut manifest: Self = toml::from_str(&text)
-            .map_err(|source| ManifestError::Malformed { path: path.to_owned(), source: Box::new(source) })?;
+        let malformed = |source| ManifestError::Malformed { path: path.to_owned(), source: Box::new(source) };
+        let mut manifest: Self = toml::from_str(&text).map_err(malformed)?;
         manifest.folder = path.parent().map(Path::to_owned).unwrap_or_default();
+        manifest.version = version(toml::from_str(&text).map_err(malformed)?);
         let stem = path.file_stem().unwrap_or_default();
         if stem != manifest.id.as_str() {
             let what = format!(
@@ -270,12 +276,10 @@ impl Manifest {
         self.files.iter().map(size).sum()
     }
 
-    /// The start of the SHA-256 of the hashes of all files, in hexadecimal: it is different for other weights.
-    pub fn version(&self) -> String {
-        let hash = self.files.iter().fold(Sha256::new(), |hash, file| hash.chain_update(&file.sha256));
-        let mut version = hex::encode(hash.finalize());
-        version.truncate(12);
-        version
+    /// The first 12 digits of a SHA-256 in hexadecimal: another one for another program, other weights, or another value in the manifest
+    /// that an answer can depend on.
+    pub fn version(&self) -> &str {
+        &self.version
     }
 
     /// The manifest of another model that this one has beside it. Its files are those whose role begins with
@@ -362,6 +366,15 @@ impl Manifest {
     }
 }
 
+/// The [`Manifest::version`] of these values.
+fn version(mut manifest: toml::Table) -> String {
+    manifest.retain(|key, _| !ABOUT.contains(&key));
+    let hash = Sha256::new().chain_update(env!("CARGO_PKG_VERSION")).chain_update(manifest.to_string());
+    let mut version = hex::encode(hash.finalize());
+    version.truncate(12);
+    version
+}
+
 /// SHA-256 of a file of any size, in lower-case hexadecimal.
 ///
 /// # Errors
@@ -402,6 +415,25 @@ mod tests {
         let error = models[0].read("model").unwrap_err();
         assert!(matches!(error, ManifestError::Hash { .. }), "{error}");
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn the_version_is_another_one_if_an_answer_can_be() {
+        let manifest = format!("labels = ['੪', '੫']\n{MANIFEST}sha256 = '{ABC}'\n");
+        let version = |manifest: &str| version(toml::from_str(manifest).unwrap());
+        let versions = [
+            ("labels in another order", manifest.replace("'੪', '੫'", "'੫', '੪'")),
+            ("another calibration", format!("{manifest}[confidence]\nbias = 1.0\n")),
+            ("other weights", manifest.replace(ABC, &ABC.replace('b', "c"))),
+        ];
+        for (what, other) in versions {
+            assert_ne!(version(&other), version(&manifest), "{what}");
+        }
+        let same = [
+            manifest.replace("licence = 'MIT'", "licence = 'Apache-2.0'"),
+            format!("# a comment\n{manifest}[metrics]\ntop1 = 1.0\n"),
+        ];
+        assert!(same.iter().all(|same| version(same) == version(&manifest)));
     }
 
     #[test]

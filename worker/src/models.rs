@@ -131,7 +131,7 @@ fn open_models(
             operation: operation.to_owned(),
             language: language.map(str::to_owned),
             id: manifest.id.clone(),
-            version: manifest.version(),
+            version: manifest.version().to_owned(),
         })
     });
     let models = models.collect::<Result<_, RegistryError>>()?;

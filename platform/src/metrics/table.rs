@@ -129,7 +129,8 @@ table! {
     MODEL_BATCH: Histogram(ITEMS)["model"] = "akhar_model_batch_items", Worker;
     /// Time of one run of a model.
     MODEL_RUN_SECONDS: Histogram(SECONDS)["model"] = "akhar_model_run_seconds", Worker;
-    /// The models in use, value 1. `version` is the start of the SHA-256 of the model's files.
+    /// The models in use, value 1. `version` is another one for another program, other weights, or another value in the manifest that an
+    /// answer can depend on.
     MODEL_INFO: Gauge["operation", "language", "model", "version"] = "akhar_model_info", Worker;
     /// Jobs that this process may run at a time.
     WORKER_PLACES: Gauge["queue"] = "akhar_worker_places", Worker;
