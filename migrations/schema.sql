@@ -264,6 +264,7 @@ CASE
     WHEN (state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) THEN state
     ELSE NULL::text
 END) stored, -- The state of a job that has ended; null before. For indexes, because none may have a column that a claim changes.
+    progressed_at timestamp with time zone, -- When the last attempt last progressed; null, or a time before started_at, if it has not.
     constraint jobs_pkey PRIMARY KEY (id)
 ) with (toast_tuple_target=4080, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0.1, autovacuum_vacuum_cost_delay=0, fillfactor=45);
 CREATE INDEX jobs_claim ON public.jobs USING btree (queue, priority DESC, turn, run_at, id) WHERE (ended_at IS NULL);

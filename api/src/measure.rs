@@ -114,6 +114,8 @@ fn export(counted: &[Unended]) {
         }
         let oldest_s = of(JobState::Queued).map_or(0.0, |row| row.oldest_s);
         metrics::QUEUE_OLDEST.set([queue, operation], oldest_s);
+        let stalled_s = of(JobState::Running).map_or(0.0, |row| row.stalled_s);
+        metrics::QUEUE_STALLED.set([queue, operation], stalled_s);
     }
 }
 

@@ -229,7 +229,7 @@ fn table(jobs: &[JobRow]) -> Result<(), Failure> {
             job.id.to_string(),
             output::ago(job.created_at),
             job.operation.clone(),
-            job.state.name().to_owned(),
+            state(job),
             format!("{}/{}", job.attempt, job.max_attempts),
             job.account.clone().unwrap_or_default(),
             job.reason().unwrap_or_default().to_owned(),
@@ -249,7 +249,7 @@ async fn show(db: &Pool, id: JobId, as_json: bool) -> Result<(), Failure> {
     for (name, value) in [
         ("id", job.id.to_string()),
         ("operation", job.operation.clone()),
-        ("state", job.state.name().to_owned()),
+        ("state", state(&job)),
         ("attempt", format!("{} of {}", job.attempt, job.max_attempts)),
         ("account", job.account.clone().unwrap_or_default()),
         ("group", job.group.clone().unwrap_or_default()),
@@ -269,6 +269,12 @@ async fn show(db: &Pool, id: JobId, as_json: bool) -> Result<(), Failure> {
         }
     }
     failed_attempts.iter().try_for_each(attempt)
+}
+
+/// The state of a job, and how long it has not progressed if that is long.
+fn state(job: &JobRow) -> String {
+    let stalled = job.stalled_s().map(|s| format!(", no progress for {}", output::age(s)));
+    job.state.name().to_owned() + &stalled.unwrap_or_default()
 }
 
 fn attempt(failed: &FailedAttempt) -> Result<(), Failure> {

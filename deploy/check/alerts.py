@@ -54,6 +54,7 @@ HEALTHY = {
     **{f"akhar_queue_count_success{{{api}}}": always(1) for api in APIS},
     **{f'akhar_queue_oldest_seconds{{{api},queue="quick"}}': always(0) for api in APIS},
     **{f'akhar_queue_oldest_seconds{{{api},queue="speech"}}': always(9) for api in APIS},
+    **{f'akhar_queue_stalled_seconds{{{api},queue="speech"}}': always(5) for api in APIS},
     **{f'akhar_queue_mode{{{api},queue="quick",mode="open"}}': always(1) for api in APIS},
     **{f'akhar_queue_mode{{{api},queue="quick",mode="paused"}}': always(0) for api in APIS},
     **{f'akhar_workers{{{api},state="works"}}': always(2) for api in APIS},
@@ -141,6 +142,12 @@ INCIDENTS = [
         of(APIS, "akhar_queue_oldest_seconds", growing(15), ',queue="speech"'),
         {"AkharSpeechJobsWait"},
         minutes=20,
+    ),
+    Incident(
+        "a recording does not go on",
+        of(APIS, "akhar_queue_stalled_seconds", growing(15), ',queue="speech"'),
+        {"AkharJobStalled"},
+        minutes=14,
     ),
     Incident(
         "all workers are stopped",

@@ -143,13 +143,17 @@ pub struct Unended {
     pub n_jobs: i64,
     /// The age of the oldest of them, seconds.
     pub oldest_s: f64,
+    /// The longest time for which a running one has not progressed, seconds. 0 for those that wait.
+    pub stalled_s: f64,
 }
 
 /// Counts the jobs that have not ended. Reads only their rows, by the index of the claims.
 pub async fn unended(db: &Pool) -> Result<Vec<Unended>, sqlx::Error> {
     sqlx::query_as(
         "select queue, operation, state, count(*) as n_jobs,
-             greatest(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_s
+             greatest(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_s,
+             case state when 'running' then greatest(extract(epoch from now() - min(greatest(started_at, progressed_at))), 0)
+                 else 0 end::float8 as stalled_s
          from jobs where ended_at is null group by queue, operation, state",
     )
     .fetch_all(db)

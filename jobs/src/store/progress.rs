@@ -18,7 +18,7 @@ pub async fn note_progress(
 ) -> Result<bool, sqlx::Error> {
     sqlx::query_scalar(
         "with running as (
-             update jobs set transcribed_s = $1 where id = $2 and state = 'running' and attempt = $3 returning id),
+             update jobs set transcribed_s = $1, progressed_at = now() where id = $2 and state = 'running' and attempt = $3 returning id),
          added as (
              insert into segments (job_id, attempt, n, start_s, end_s, text, channel)
              select running.id, $3, $4 + s.n, s.start_s, s.end_s, s.text, s.channel

@@ -153,6 +153,7 @@ fn push_read(
     query.push(
         "select j.id, j.operation, j.queue, j.state, j.attempt, j.max_attempts, j.priority, j.account_id, j.group_name, j.request_id,
              j.worker, j.created_at, j.run_at, j.started_at, j.ended_at, j.decode_us, j.infer_us, j.transcribed_s, j.last_error,
+             case when j.state = 'running' then extract(epoch from now() - greatest(j.started_at, j.progressed_at))::float8 end as progress_age_s,
              case when j.state = 'failed' and j.outcome->>'kind' = 'rejected'
                  then concat(j.outcome->>'field', ': ', j.outcome->>'detail') end as rejection,
              coalesce(octet_length(j.upload), j.upload_bytes) as upload_bytes, coalesce(",

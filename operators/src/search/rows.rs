@@ -50,6 +50,8 @@ pub struct JobRow {
     pub infer_us: Option<i32>,
     /// Seconds of its recording that the last attempt has transcribed so far.
     pub transcribed_s: Option<f64>,
+    /// Seconds since the last progress of a job that runs, or since its claim if there was none.
+    pub progress_age_s: Option<f64>,
     /// Why the last failed attempt failed.
     pub last_error: Option<String>,
     /// Why the input was rejected.
@@ -61,6 +63,11 @@ pub struct JobRow {
 }
 
 impl JobRow {
+    /// How long a job that runs has not progressed, seconds, if that is a minute or more.
+    pub fn stalled_s(&self) -> Option<f64> {
+        self.progress_age_s.filter(|age_s| *age_s >= 60.0)
+    }
+
     /// Why the job or its last failed attempt failed.
     pub fn reason(&self) -> Option<&str> {
         self.rejection.as_deref().or(self.last_error.as_deref())

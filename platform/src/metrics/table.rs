@@ -94,6 +94,8 @@ table! {
     QUEUE_JOBS: Gauge["queue", "operation", "state"] = "akhar_queue_jobs", Api;
     /// Age of the oldest waiting job, in the whole database. 0 if none waits. Every api has the same values.
     QUEUE_OLDEST: Gauge["queue", "operation"] = "akhar_queue_oldest_seconds", Api;
+    /// The longest time for which a running job has not progressed, in the whole database. 0 if none runs. Every api has the same values.
+    QUEUE_STALLED: Gauge["queue", "operation"] = "akhar_queue_stalled_seconds", Api;
     /// The modes of the queues: 1 for the mode that a queue has (`open`, `paused` or `draining`), 0 for the others. Every api has the same values.
     QUEUE_MODE: Gauge["queue", "mode"] = "akhar_queue_mode", Api;
     /// Workers in the whole database, by state: `works`, `draining`, `drained` or `silent` (its heartbeats have stopped). Every api has the same values.

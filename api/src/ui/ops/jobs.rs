@@ -199,7 +199,10 @@ pub(super) fn job_state(job: &JobRow) -> Markup {
         JobState::Running => "busy",
         JobState::Queued | JobState::Cancelled => "plain",
     };
-    html! { span.state.(class) { (job.state.name()) } }
+    html! {
+        span.state.(class) { (job.state.name()) }
+        @if let Some(s) = job.stalled_s() { " " span.state.warn { "no progress for " (duration(s)) } }
+    }
 }
 
 /// The beginning and the end of an id: its time, and what differs between jobs of the same time.
