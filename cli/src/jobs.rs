@@ -33,8 +33,8 @@ pub(crate) enum Command {
     },
     /// Show one job with its times, its worker and its failed attempts
     Show {
-        /// The job's id
-        id: Uuid,
+        /// The job's id, or that of its request
+        id: String,
         /// Print one JSON object instead of lines
         #[arg(long)]
         json: bool,
@@ -135,7 +135,7 @@ async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
             let jobs = list(db, &JobSearch::from(search).resolve(db).await?, limit.into()).await?;
             if json { output::json(&jobs) } else { table(&jobs) }
         }
-        Command::Show { id, json } => show(db, JobId(id), json).await,
+        Command::Show { id, json } => show(db, &id, json).await,
         Command::Count { search, json } => {
             let groups = changes::count(db, &JobSearch::from(search).resolve(db).await?, None).await?;
             if json { output::json(&groups) } else { groups_table(&groups) }
@@ -238,9 +238,14 @@ fn table(jobs: &[JobRow]) -> Result<(), Failure> {
     output::table(["ID", "CREATED", "OPERATION", "STATE", "ATTEMPT", "ACCOUNT", "ERROR"], rows.collect())
 }
 
-async fn show(db: &Pool, id: JobId, as_json: bool) -> Result<(), Failure> {
-    let life = search::find(db, id).await?;
-    let life = life.ok_or_else(|| Failure::Command(format!("there is no job {id}")))?;
+async fn show(db: &Pool, id: &str, as_json: bool) -> Result<(), Failure> {
+    let life = find(db, id).await?;
+    let life = life.ok_or_else(|| {
+        Failure::Command(format!(
+            "there is no job and no job's request {id:?}. A request that was refused has no job: search the logs of the apis for its \
+             line, as with: grep {id:?}; `problem`, `field` and `code` say why"
+        ))
+    })?;
     if as_json {
         return output::json(&life);
     }
@@ -275,6 +280,21 @@ async fn show(db: &Pool, id: JobId, as_json: bool) -> Result<(), Failure> {
 fn state(job: &JobRow) -> String {
     let stalled = job.stalled_s().map(|s| format!(", no progress for {}", output::age(s)));
     job.state.name().to_owned() + &stalled.unwrap_or_default()
+}
+
+/// The job with this id, or the newest one whose request has it.
+async fn find(db: &Pool, id: &str) -> Result<Option<JobLife>, Failure> {
+    if let Ok(job) = Uuid::try_parse(id)
+        && let Some(life) = search::find(db, JobId(job)).await?
+    {
+        return Ok(Some(life));
+    }
+    let Some(request_id) = Term::parse(id).ok() else { return Ok(None) };
+    let of_request = JobSearch { request_id: Some(request_id), ..JobSearch::default() };
+    match search::search(db, &of_request, None, 1).await?.jobs.first() {
+        Some(job) => Ok(search::find(db, job.id).await?),
+        None => Ok(None),
+    }
 }
 
 fn attempt(failed: &FailedAttempt) -> Result<(), Failure> {

@@ -92,12 +92,12 @@ where
         const EXPIRED: &str = "The API key has expired. Ask the operator for a new one.";
         let auth = Arc::<Authenticator>::from_ref(state);
         let key = presented(&parts.headers).or_else(|| scope::in_query(parts)).ok_or(UNAUTHORIZED)?;
+        Span::current().record("caller", prefix_text(&key.prefix));
         let working = auth.keys.find(&auth.database, &key).await?.ok_or(UNAUTHORIZED)?;
         if working.is_expired() {
             return Err(UNAUTHORIZED.with_detail(EXPIRED));
         }
         let WorkingKey { id, account_id, name, role, scope, quotas, webhook, .. } = working;
-        Span::current().record("caller", prefix_text(&key.prefix));
         if let Some(Json(scope)) = scope {
             scope::check(&scope, parts)?;
         }

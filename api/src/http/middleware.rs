@@ -24,7 +24,7 @@ use super::{
     request_line,
     unread_body::{Discards, UnreadBody},
 };
-use crate::problems::Problem;
+use crate::problems::{Problem, Reason};
 
 /// What the middleware of all requests shares.
 #[derive(Debug, Clone)]
@@ -52,8 +52,10 @@ pub(crate) async fn handle(State(shared): State<Shared>, mut request: Request, n
     request.extensions_mut().insert(info.clone());
     metrics::HTTP_REQUESTS.add_one([]);
     metrics::HTTP_REQUESTS_IN_PROGRESS.add([], 1.0);
-    let mut line = LogLine { method: request.method().clone(), info, span: span.clone(), status: None };
-    let response = respond(&shared, &line.info, request, next).instrument(span).await;
+    let (method, status, reason) = (request.method().clone(), None, None);
+    let mut line = LogLine { method, info, span: span.clone(), status, reason };
+    let (response, reason) = respond(&shared, &line.info, request, next).instrument(span).await;
+    line.reason = reason;
     line.status = Some(response.status());
     let mut response = finish(response, &line.info, shared.shutdown.leaving.is_cancelled());
     shared.public.write(response.headers_mut());
@@ -69,7 +71,12 @@ pub(crate) async fn note_route(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-async fn respond(shared: &Shared, info: &RequestInfo, request: Request, next: Next) -> Response {
+async fn respond(
+    shared: &Shared,
+    info: &RequestInfo,
+    request: Request,
+    next: Next,
+) -> (Response, Option<Reason>) {
     let (mut request, unread) = share_body(request);
     let checked = request_line::check(&mut request);
     let mut response = match checked {
@@ -83,14 +90,14 @@ async fn respond(shared: &Shared, info: &RequestInfo, request: Request, next: Ne
     if let Some(share) = info.share.take() {
         response = shared.answers.hold(response, share).unwrap_or_else(Problem::into_response);
     }
-    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-        problem.count();
-        problem.write(&mut response, &info.path, &info.id);
-        if let Some(unread) = unread {
-            unread.discard(&shared.discards);
-        }
+    let Some(problem) = response.extensions_mut().remove::<Problem>() else { return (response, None) };
+    problem.count();
+    let reason = problem.reason();
+    problem.write(&mut response, &info.path, &info.id);
+    if let Some(unread) = unread {
+        unread.discard(&shared.discards);
     }
-    response
+    (response, Some(reason))
 }
 
 /// Keeps a handle on a body that the client is sending. A client that waits for `100 Continue` sends a body only when
@@ -135,6 +142,8 @@ struct LogLine {
     info: RequestInfo,
     span: Span,
     status: Option<StatusCode>,
+    /// Why the request was refused.
+    reason: Option<Reason>,
 }
 
 impl LogLine {
@@ -179,6 +188,11 @@ impl Drop for LogLine {
             tracing::info!(parent: &self.span, method, path, ms, "client disconnected");
             return;
         };
-        tracing::info!(parent: &self.span, method, path, status = status.as_u16(), ms, "request completed");
+        let status = status.as_u16();
+        let reason = self.reason.as_ref();
+        let problem = reason.map(|reason| reason.problem);
+        let field = reason.and_then(|reason| reason.field.as_deref());
+        let code = reason.and_then(|reason| reason.code.as_deref());
+        tracing::info!(parent: &self.span, method, path, status, ms, problem, field, code, "request completed");
     }
 }

@@ -7,7 +7,7 @@ pub(crate) mod responses;
 mod violation;
 
 pub(crate) use self::{
-    problem::Problem,
+    problem::{Problem, Reason},
     problem_type::ProblemType,
     violation::{Code, Violation},
 };

@@ -43,6 +43,20 @@ pub(crate) struct Problem {
     quota: Option<&'static str>,
 }
 
+/// Why a request was refused, for the log.
+#[derive(Debug)]
+pub(crate) struct Reason {
+    /// The type of the problem.
+    pub(crate) problem: &'static str,
+    /// The first field that is wrong. Callers can name fields as they like, so only the start of a long name.
+    pub(crate) field: Option<String>,
+    /// What is wrong with it, or the name of the quota that is used up.
+    pub(crate) code: Option<String>,
+}
+
+/// The most characters of the name of a field that the log has.
+const MAX_LOGGED_FIELD: usize = 40;
+
 impl Problem {
     /// A problem of this type. Its detail is the text of the type's page.
     pub(crate) const fn of(problem_type: ProblemType) -> Self {
@@ -101,6 +115,16 @@ impl Problem {
         let streams = (self.kind == ProblemType::TooManyStreams).then_some("streams");
         if let Some(quota) = self.quota.or(streams) {
             metrics::QUOTA_REFUSALS.add_one([quota]);
+        }
+    }
+
+    /// What the log says of it.
+    pub(crate) fn reason(&self) -> Reason {
+        let first = self.errors.first();
+        Reason {
+            problem: self.kind.facts().slug,
+            field: first.map(|violation| violation.field.chars().take(MAX_LOGGED_FIELD).collect()),
+            code: first.map(|violation| violation.code.clone()).or_else(|| self.quota.map(str::to_owned)),
         }
     }
 

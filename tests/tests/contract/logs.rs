@@ -58,6 +58,60 @@ async fn each_job_that_ends_has_one_line_with_everything_to_find_it_by() {
 }
 
 #[tokio::test]
+async fn the_line_of_a_refused_request_says_why() {
+    let stack = Stack::with().workers(0).start().await;
+    let limited = stack.keys(&["create", "--name", "limited", "--rpm", "1"]).await;
+    let of_limited = || stack.anonymous("GET", "/v1/jobs").bearer_auth(&limited);
+    assert_eq!(send(of_limited()).await.status, 200);
+    let image = &operations()[0];
+    let broken = |name: &str| stack.post(image.operation, &Form::upload(b"no picture").text(name, "9"));
+    let revoked = stack.keys(&["create", "--name", "revoked"]).await;
+    stack.keys(&["revoke", &revoked[3..11]]).await;
+    let long = "f".repeat(500);
+    let own = stack.key[3..11].to_owned();
+    let refused = [
+        (
+            "r-401",
+            stack.anonymous("GET", "/v1/jobs").bearer_auth(&revoked),
+            "unauthorized",
+            "",
+            "",
+            &revoked[3..11],
+        ),
+        ("r-404", stack.request("GET", "/v1/no-page"), "not-found", "", "", ""),
+        (
+            "r-415",
+            stack.post(image.operation, &Form::upload(b"no picture")),
+            "unsupported-media",
+            "file",
+            "unsupported_media_type",
+            &own,
+        ),
+        ("r-422", broken("size"), "unsupported-media", "size", "unknown", &own),
+        ("r-long", broken(&long), "unsupported-media", &long[..40], "unknown", &own),
+        ("r-429", of_limited(), "quota-exceeded", "", "rpm", &limited[3..11]),
+    ];
+    for (id, request, problem, field, code, caller) in refused {
+        send(request.header("x-request-id", id)).await;
+        let line = until("the request is logged", async || {
+            let lines = lines(&stack.api, "request completed");
+            lines.into_iter().find(|line| line["span"]["request_id"] == id)
+        })
+        .await;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let found = ["problem", "field", "code"].map(|name| text(&line[name]));
+        assert_eq!(found, [problem, field, code], "{id}: {line}");
+        assert_eq!(text(&line["span"]["caller"]), caller, "{id}: {line}");
+        let (exit, _, log) = stack.run(&["jobs", "show", id]).await;
+        assert_eq!(exit, Some(1));
+        assert!(log.contains(&format!("grep \"{id}\"")), "{log}");
+    }
+    let accepted = stack.post(image.operation, &Form::upload(&image.bytes)).header("prefer", "respond-async");
+    let job = send(accepted.header("x-request-id", "accepted-1")).await.job();
+    assert!(stack.akhar(&["jobs", "show", "accepted-1"]).await.contains(&job.to_string()));
+}
+
+#[tokio::test]
 async fn what_a_request_without_a_key_adds_to_the_log_is_short() {
     let stack = Stack::with().workers(0).start().await;
     let head = format!("{} /{} HTTP/1.0\r\n\r\n", "X".repeat(2000), "p".repeat(60_000));

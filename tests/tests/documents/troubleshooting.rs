@@ -273,7 +273,8 @@ async fn a_job_runs_for_a_long_time() {
     let job = send(request).await.job();
     let claimed = store::claim(&stack.db, "worker", &[FreePlaces::any(SPEECH, 1)]).await.expect("a claim");
     assert_eq!(claimed.len(), 1);
-    execute(&stack, "update jobs set transcribed_s = 98.84, started_at = now() - interval '12 minutes'").await;
+    execute(&stack, "update jobs set transcribed_s = 98.84, started_at = now() - interval '12 minutes'")
+        .await;
     treat("A job runs for a long time", &stack, &[]).await;
     stack.job_is(job, "cancelled").await;
 }
