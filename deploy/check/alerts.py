@@ -67,6 +67,7 @@ HEALTHY = {
     **{f'akhar_webhook_attempts_total{{{api},result="dead"}}': always(0) for api in APIS},
     **{f"akhar_webhooks_oldest_due_seconds{{{api}}}": always(0) for api in APIS},
     **{f'akhar_attempts_total{{{worker},result="succeeded"}}': always("0+9") for worker in WORKERS},
+    **{f'akhar_model_info{{{worker},operation="digit-recognition",version="1"}}': always(1) for worker in WORKERS},
     **{f'akhar_dead_jobs_total{{{worker},cause="attempt"}}': always(0) for worker in WORKERS},
     **{f'akhar_rescued_jobs_total{{{worker},cause="worker-lost"}}': always(0) for worker in WORKERS},
     'node_filesystem_avail_bytes{instance="node",mountpoint="/",fstype="ext4"}': always(50),
@@ -148,6 +149,15 @@ INCIDENTS = [
         of(APIS, "akhar_queue_stalled_seconds", growing(15), ',queue="speech"'),
         {"AkharJobStalled"},
         minutes=14,
+    ),
+    Incident(
+        "a worker has another manifest",
+        {
+            f'akhar_model_info{{{WORKER},operation="digit-recognition",version="1"}}': then(1, 0),
+            f'akhar_model_info{{{WORKER},operation="digit-recognition",version="2"}}': new(1),
+        },
+        {"AkharModelsDiffer"},
+        minutes=31,
     ),
     Incident(
         "all workers are stopped",

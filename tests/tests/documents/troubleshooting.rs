@@ -291,6 +291,18 @@ async fn a_worker_died() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_worker_has_another_manifest() {
+    let models = Cluster::shared().folder().join("troubleshooting-other-models");
+    copy_models(&models);
+    let manifest = models.join("digits-pa.toml");
+    let text = fs::read_to_string(&manifest).expect("a manifest");
+    fs::write(&manifest, text.replace("\"੪\", \"੫\"", "\"੫\", \"੪\"")).expect("a write");
+    let mut stack = Stack::start().await;
+    stack.add_worker_with(&[("AKHAR_MODELS_DIR".to_owned(), models.display().to_string())]).await;
+    treat("Workers answer differently", &stack, &[]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_file_of_a_model_is_damaged() {
     let models = Cluster::shared().folder().join("troubleshooting-models");
     copy_models(&models);
