@@ -102,6 +102,7 @@ enum Command {
     /// Translate the lines of standard input with the installed translator
     Translate(translate::Arguments),
     /// Write the numbers of the lines of standard input in figures
+    #[command(hide = true)]
     Written(written::Arguments),
     /// Check everything that the service needs on this machine, and say how to correct what is wrong
     Doctor(doctor::Arguments),

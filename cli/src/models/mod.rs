@@ -58,6 +58,7 @@ pub(crate) enum Command {
         id: String,
     },
     /// Convert what models read and write, by the code that serves them, for training
+    #[command(hide = true)]
     Features {
         /// Answer requests on stdin with replies on stdout. A request for pictures is width and height as little-endian
         /// u32, then RGB bytes; its reply is a status byte (0: ink found, 1: no ink) and the coverage bytes. Every other
