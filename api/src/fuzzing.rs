@@ -168,7 +168,7 @@ pub async fn headers(data: &[u8]) {
         Representation::JSON,
         Representation::PICTURE,
         Representation::PICTURE_AND_SVG,
-        Representation::TRANSCRIPTION,
+        Representation::TEXT,
         Representation::SEGMENTS,
     ] {
         if let Err(problem) = context.negotiate(offered) {

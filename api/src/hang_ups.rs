@@ -236,7 +236,9 @@ impl Service {
         let json = |body: Value| json_body(&path, &body);
         match (method, route) {
             ("GET" | "DELETE", _) => Prepared { path, headers: Vec::new(), body: Vec::new() },
-            (_, "/v1/models/handwriting-generator") => json(json!({"text": "ਸਤਿ"})),
+            (_, "/v1/models/handwriting-generator" | "/v1/models/translation") => {
+                json(json!({"text": "ਸਤਿ"}))
+            }
             (_, "/v1/models/speech-recognition") => form(route, &Form::upload(&recording())),
             (_, "/v1/audio/transcriptions" | "/v1/audio/translations") => {
                 form(route, &Form::upload_and(&recording(), "model", "whisper-1"))

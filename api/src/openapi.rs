@@ -41,7 +41,7 @@ const MAX_LINE: usize = 110;
 #[openapi(
     info(
         title = "Akhar",
-        description = "Recognises Panjabi letters, digits and speech, translates speech, and writes Panjabi text by \
+        description = "Recognises Panjabi letters, digits and speech, translates speech and texts, and writes Panjabi text by \
             hand. Every error is an RFC 9457 problem document, and a page explains each `type`.",
         contact(name = "The Akhar contributors", url = "https://github.com/akhar-project/akhar"),
     ),

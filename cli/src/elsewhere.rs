@@ -19,8 +19,36 @@ const LIMITS: Limits = Limits {
     whole: Some(Duration::from_secs(600)),
 };
 
+/// A server elsewhere.
+#[derive(Debug)]
+pub(crate) struct Elsewhere {
+    pub(crate) base: String,
+    pub(crate) key: SecretString,
+}
+
+impl Elsewhere {
+    /// The server at `url`, or else at that of the configuration. `None` if neither names one.
+    pub(crate) fn named(
+        config: &Config,
+        url: Option<&str>,
+        key: Option<&SecretString>,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(url) = url.or(config.url.as_deref()).filter(|url| !url.is_empty()) else { return Ok(None) };
+        check(url)?;
+        let key = key.cloned().ok_or_else(|| {
+            fail(format!("there is no API key for {url}: set AKHAR_KEY, or name its file with --key-file"))
+        })?;
+        Ok(Some(Self { base: url.trim_end_matches('/').to_owned(), key }))
+    }
+}
+
+/// The key in a file, or else that of the configuration.
+pub(crate) fn key(config: &Config, file: Option<&Path>) -> Result<Option<SecretString>, Failure> {
+    Ok(file.map(key_in).transpose()?.or_else(|| key_of(config)))
+}
+
 /// Refuses what is not an address of a server.
-pub(crate) fn check(url: &str) -> Result<(), Failure> {
+fn check(url: &str) -> Result<(), Failure> {
     let parsed = reqwest::Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let text = || {
         fail(format!(
@@ -34,7 +62,8 @@ pub(crate) fn check(url: &str) -> Result<(), Failure> {
 pub(crate) fn failure(base: &str, error: &ClientError) -> Failure {
     match error {
         ClientError::Problem { problem, .. } => {
-            fail(format!("the server at {base} refuses requests ({}): {}", problem.status, problem.detail))
+            let reason = problem.errors.first().map_or(&problem.detail, |first| &first.detail);
+            fail(format!("the server at {base} refuses requests ({}): {reason}", problem.status))
         }
         ClientError::Http(error) => fail(format!("cannot reach the server at {base}: {}", causes(error))),
         ClientError::Json(_) | ClientError::TooLarge { .. } => {
@@ -50,7 +79,7 @@ fn causes(error: &dyn std::error::Error) -> String {
 }
 
 /// The key in a file.
-pub(crate) fn key_in(file: &Path) -> Result<SecretString, Failure> {
+fn key_in(file: &Path) -> Result<SecretString, Failure> {
     let text = text::read(file);
     let text = text.map_err(Failure::io(format!("cannot read the API key in {}", file.display())))?;
     match text.trim() {
@@ -60,7 +89,7 @@ pub(crate) fn key_in(file: &Path) -> Result<SecretString, Failure> {
 }
 
 /// An empty key counts as not set, because a settings file may have an empty value.
-pub(crate) fn key_of(config: &Config) -> Option<SecretString> {
+fn key_of(config: &Config) -> Option<SecretString> {
     config.key.clone().filter(|key| !key.expose_secret().trim().is_empty())
 }
 

@@ -99,7 +99,7 @@ enum Command {
     Models(models::Command),
     /// Transcribe files and folders of recordings, and write the results as files
     Transcribe(transcribe::Arguments),
-    /// Translate the lines of standard input with the installed translator
+    /// Translate the lines of standard input, on a server or with the installed translator
     Translate(translate::Arguments),
     /// Write the numbers of the lines of standard input in figures
     #[command(hide = true)]
@@ -152,7 +152,7 @@ fn run(command: Command) -> Result<(), Failure> {
     let configured = config.log_filter.as_deref().filter(|_| is_server(&command));
     let traces = telemetry::init(config.log_format, filter, configured, collector.as_ref())?;
     if let Command::Translate(arguments) = &command {
-        return translate::run(&config, arguments);
+        return translate::run(&config, arguments, &runtime);
     }
     let done = runtime.block_on(async {
         match command {

@@ -7,16 +7,17 @@ use reqwest::{
     multipart::{Form, Part},
 };
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use crate::{
     GroupBody, HandwritingBody, JobBody, JobResultBody, JobState, JobsBody, PredictionsBody,
-    TranscriptionBody, UploadBody, WARNINGS_HEADER, Warnings,
+    TranscriptionBody, TranslationBody, UploadBody, WARNINGS_HEADER, Warnings,
     error::ClientError,
     recording::{RecordingSource, SpeechRequest},
     retries::{Retries, repeat},
     subtitles::Layout,
+    texts::{HandwritingRequest, TranslationRequest},
 };
 
 /// The longest wait of one request for the end of a job, seconds.
@@ -54,33 +55,6 @@ pub struct Transcribed {
     pub warnings: Warnings,
 }
 
-/// The fields of a handwriting request. A field that is `None` has the server's default. Lengths are in pixels.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the fields are those of the HTTP interface")]
-pub struct HandwritingRequest {
-    pub text: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub figures: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line_space: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub char_space: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub word_space: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub page_width: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub page_length: Option<f64>,
-    pub with_image: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stroke_color: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stroke_width: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seed: Option<u32>,
-}
-
 impl Client {
     /// Creates a client for the server at `base`, such as `http://127.0.0.1:8080`. `http` sets the time limits and
     /// TLS.
@@ -95,8 +69,8 @@ impl Client {
         }
     }
 
-    /// Repeats requests after errors that may pass, as `retries` says: requests about jobs, and speech recognition with
-    /// an `Idempotency-Key`. A repetition of these has no further effect. Other requests are sent once, because the
+    /// Repeats requests after errors that may pass, as `retries` says: requests about jobs, and speech recognition and
+    /// translation with an `Idempotency-Key`. A repetition of these has no further effect. Other requests are sent once, because the
     /// server may have run the job of the first one.
     #[must_use]
     pub fn retrying(self, retries: Retries) -> Self {
@@ -147,6 +121,26 @@ impl Client {
         request: &HandwritingRequest,
     ) -> Result<Answer<HandwritingBody>, ClientError> {
         answer(self.operation("handwriting-generator").json(request)).await
+    }
+
+    /// Translates a text.
+    pub async fn translation(
+        &self,
+        request: &TranslationRequest,
+    ) -> Result<Answer<TranslationBody>, ClientError> {
+        let is_safe = request.idempotency_key.is_some();
+        let send = || {
+            let operation = self.operation("translation").json(request);
+            let key = request.idempotency_key.as_ref();
+            answer(key.into_iter().fold(operation, |operation, key| operation.header("idempotency-key", key)))
+        };
+        self.safely(is_safe, send).await
+    }
+
+    /// Waits until a translation has ended, however long that takes, and returns its result.
+    pub async fn ended_translation(&self, id: Uuid) -> Result<TranslationBody, ClientError> {
+        self.ended_job(id).await?;
+        self.get(&format!("/v1/jobs/{id}/result")).await
     }
 
     /// Transcribes an MP3 or WAV recording of at most [`MAX_RECORDING_BYTES`](crate::MAX_RECORDING_BYTES), or one that the server

@@ -41,6 +41,8 @@ mod recording;
 #[cfg(feature = "http")]
 mod retries;
 pub mod subtitles;
+#[cfg(feature = "http")]
+mod texts;
 
 pub use bodies::{
     event::{GroupEventBody, GroupEventName, JobEventBody, JobEventName, ProgressEventBody, StateEventBody},
@@ -56,6 +58,7 @@ pub use bodies::{
     problem::{ProblemBody, ViolationBody},
     token::TokenBody,
     transcription::{SegmentBody, TranscriptionBody, WordBody},
+    translation::TranslationBody,
     upload::UploadBody,
     warnings::{ProbablyWrongBody, TextKind, WARNINGS_HEADER, Warnings},
     webhook::{GroupWebhookBody, GroupWebhookEvent, WebhookBody, WebhookEvent},
@@ -63,12 +66,14 @@ pub use bodies::{
 #[cfg(feature = "http")]
 pub use error::ClientError;
 #[cfg(feature = "http")]
-pub use http::{Answer, Client, HandwritingRequest, Transcribed};
+pub use http::{Answer, Client, Transcribed};
 pub use paragraphs::paragraphs;
 #[cfg(feature = "http")]
 pub use recording::{RecordingSource, SpeechRequest};
 #[cfg(feature = "http")]
 pub use retries::Retries;
+#[cfg(feature = "http")]
+pub use texts::{HandwritingRequest, TranslationRequest};
 
 /// Compiles the example in the book.
 #[cfg(all(doctest, feature = "http"))]

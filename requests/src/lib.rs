@@ -10,6 +10,7 @@ pub mod panjabi_text;
 mod parameters;
 mod queue;
 pub mod sniff;
+pub mod source_text;
 mod stored;
 mod strokes;
 mod upload;
@@ -23,8 +24,9 @@ pub use panjabi_text::PanjabiText;
 pub use parameters::{
     Channels, CharSpace, HandwritingParameters, Language, LineSpace, MaxLineLength, MaxLines, PageLength,
     PageWidth, Parameters, Picture, Script, SpeechParameters, StrokeColor, StrokeWidth, SubtitleSize, TopK,
-    WordSpace,
+    TranslationParameters, WordSpace,
 };
 pub use queue::{QUEUES, QUICK, SPEECH, queue_named};
+pub use source_text::SourceText;
 pub use stored::{Job, Unreadable, WITH_ARTIFACTS, claimed, job};
 pub use upload::{MAX_FETCHED_S, MAX_RECORDING_S, MediaType, Upload};

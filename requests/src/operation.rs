@@ -17,15 +17,18 @@ pub enum Operation {
     HandwritingGenerator,
     /// Transcribes a recording of speech.
     SpeechRecognition,
+    /// Translates a text between Panjabi and English.
+    Translation,
 }
 
 impl Operation {
     /// Every operation.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::AlphabetRecognition,
         Self::DigitRecognition,
         Self::HandwritingGenerator,
         Self::SpeechRecognition,
+        Self::Translation,
     ];
 
     /// The name in request paths and in rows.
@@ -35,6 +38,7 @@ impl Operation {
             Self::DigitRecognition => "digit-recognition",
             Self::HandwritingGenerator => "handwriting-generator",
             Self::SpeechRecognition => "speech-recognition",
+            Self::Translation => "translation",
         }
     }
 
@@ -42,7 +46,7 @@ impl Operation {
     pub const fn queue(self) -> Queue {
         match self {
             Self::AlphabetRecognition | Self::DigitRecognition | Self::HandwritingGenerator => QUICK,
-            Self::SpeechRecognition => SPEECH,
+            Self::SpeechRecognition | Self::Translation => SPEECH,
         }
     }
 }

@@ -64,6 +64,20 @@ pub enum Outcome {
         #[serde(default, skip_serializing_if = "SubtitleSize::is_usual")]
         subtitles: SubtitleSize,
     },
+    /// The result of a translation.
+    Translation {
+        /// The text in the other language: a line for each line of the source.
+        translation: String,
+        /// The language that it was translated from.
+        language: Language,
+        /// The probability that the worst sentence is about right, 0 to 1. Absent if nothing had to be translated, and if the
+        /// model does not tell it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confidence: Option<f64>,
+        /// What is unusual about the translation, such as lines that are probably wrong.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        warnings: Vec<String>,
+    },
     /// The input cannot be processed, and only the caller can correct it.
     Rejected {
         /// The name of the field in the request.
@@ -81,7 +95,10 @@ impl Outcome {
     /// Whether the outcome is a result, rather than a rejection or a failure.
     pub const fn is_answer(&self) -> bool {
         match self {
-            Self::Predictions { .. } | Self::Handwriting { .. } | Self::Transcription { .. } => true,
+            Self::Predictions { .. }
+            | Self::Handwriting { .. }
+            | Self::Transcription { .. }
+            | Self::Translation { .. } => true,
             Self::Rejected { .. } | Self::Failed => false,
         }
     }
@@ -104,10 +121,11 @@ impl Outcome {
         }
     }
 
-    /// The expected share of letters that are right. `None` for other outcomes, and if it is unknown.
+    /// The expected share of letters of a transcription that are right, or the probability that a translation is. `None` for
+    /// other outcomes, and if it is unknown.
     pub const fn confidence(&self) -> Option<f64> {
         match self {
-            Self::Transcription { confidence, .. } => *confidence,
+            Self::Transcription { confidence, .. } | Self::Translation { confidence, .. } => *confidence,
             _ => None,
         }
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     bounded::Bounded, digits::Digits, key_term::KeyTerm, operation::Operation, panjabi_text::PanjabiText,
+    source_text::SourceText,
 };
 
 /// The number of predictions to return.
@@ -44,6 +45,8 @@ pub enum Parameters {
     HandwritingGenerator(HandwritingParameters),
     /// Recognition of speech.
     SpeechRecognition(SpeechParameters),
+    /// Translation of a text.
+    Translation(TranslationParameters),
 }
 
 /// The parameters of a speech recognition.
@@ -204,6 +207,20 @@ impl Language {
     }
 }
 
+/// The parameters of a translation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct TranslationParameters {
+    /// The text.
+    pub text: SourceText,
+    /// The language of the text. The translation is in the other one.
+    pub lang: Language,
+    /// The digits of numbers in the translation, if they are written in figures.
+    pub written: Option<Digits>,
+    /// The script of a translation into Panjabi.
+    pub script: Script,
+}
+
 /// The parameters of the handwriting generator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -273,6 +290,7 @@ impl Parameters {
             Self::DigitRecognition { .. } => Operation::DigitRecognition,
             Self::HandwritingGenerator(_) => Operation::HandwritingGenerator,
             Self::SpeechRecognition(_) => Operation::SpeechRecognition,
+            Self::Translation(_) => Operation::Translation,
         }
     }
     /// What is to be done, as the queue has it.

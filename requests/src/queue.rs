@@ -8,7 +8,8 @@ pub const QUEUES: [Queue; 2] = Queue::set(["quick", "speech"]);
 /// Jobs that take milliseconds: images and handwriting.
 pub const QUICK: Queue = QUEUES[0];
 
-/// Jobs that take seconds to minutes: speech.
+/// Jobs that may take seconds to minutes: speech and translation. A long text would hold up images in the other queue; here it takes
+/// turns with recordings, and who waits comes before the asynchronous recordings of the same account.
 pub const SPEECH: Queue = QUEUES[1];
 
 /// The queue with this name. `None` if there is none.

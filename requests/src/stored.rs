@@ -94,7 +94,9 @@ impl TryFrom<Outcome> for End {
                 let image = image.map(|image| artifact(IMAGE, image));
                 Self::Answered(stored([points].into_iter().chain(image).collect()), None)
             }
-            Outcome::Predictions { .. } => Self::Answered(stored(Vec::new()), None),
+            Outcome::Predictions { .. } | Outcome::Translation { .. } => {
+                Self::Answered(stored(Vec::new()), None)
+            }
             Outcome::Transcription { seconds, .. } => Self::Answered(stored(Vec::new()), Some(seconds)),
             Outcome::Rejected { .. } => Self::Rejected(stored(Vec::new())),
             Outcome::Failed => Self::Failed,

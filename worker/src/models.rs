@@ -17,7 +17,7 @@ use tokio::time::MissedTickBehavior;
 use crate::{
     decoding::DecodingTurns,
     error::WorkerError,
-    operations::{LazyModels, Pipeline, punctuation, translation},
+    operations::{LazyModels, Pipeline, punctuation},
 };
 
 /// How often the worker checks whether the choice of models has changed.
@@ -150,11 +150,12 @@ fn export_info(models: &[LoadedModel], is_in_use: bool) {
 fn uses() -> Vec<(&'static str, Option<&'static str>)> {
     let languages = || Language::ALL.map(|language| Some(language.code()));
     let served = |operation: Operation| match operation {
-        Operation::SpeechRecognition => languages().map(|l| (operation.name(), l)).to_vec(),
+        Operation::SpeechRecognition | Operation::Translation => {
+            languages().map(|l| (operation.name(), l)).to_vec()
+        }
         _ => vec![(operation.name(), None)],
     };
     let mut uses: Vec<_> = Operation::ALL.into_iter().flat_map(served).collect();
-    uses.extend(languages().map(|language| (translation::OPERATION, language)));
     uses.push((punctuation::OPERATION, None));
     uses
 }

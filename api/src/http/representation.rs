@@ -9,7 +9,7 @@ pub(crate) enum Representation {
     Png,
     /// The picture of a result, as an SVG.
     Svg,
-    /// The text of a transcription alone.
+    /// The text of a transcription or a translation alone.
     Text,
     /// The segments of a transcription as `SubRip` subtitles.
     Srt,
@@ -29,8 +29,8 @@ impl Representation {
     /// The representations of a result with a picture and an SVG of it.
     pub(crate) const PICTURE_AND_SVG: &[Self] = &[Self::Png, Self::Json, Self::Svg];
 
-    /// The representations of a transcription without segments.
-    pub(crate) const TRANSCRIPTION: &[Self] = &[Self::Json, Self::Text];
+    /// The representations of a text without segments.
+    pub(crate) const TEXT: &[Self] = &[Self::Json, Self::Text];
     /// The representations of a transcription with segments.
     pub(crate) const SEGMENTS: &[Self] = &[Self::Json, Self::Srt, Self::Vtt, Self::Text];
 

@@ -53,6 +53,8 @@ impl EventWriter for JobEventWriter {
             self.state = Some(state);
         }
         news.extend(self.add(parts.into_iter().map(Segment::from).collect()));
+        // Where nothing is transcribed, a step of the work has written 0.
+        let progress_s = progress_s.filter(|seconds| *seconds > 0.0);
         if let Some(seconds) = progress_s.filter(|_| self.progress_s != progress_s) {
             let progress = ProgressEventBody { transcribed_s: seconds };
             news.push((self.cursor.into(), JobEvent::Progress(progress)));

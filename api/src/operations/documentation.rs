@@ -20,7 +20,7 @@ const WAITING: &str = "The server waits for the job to end before it responds. I
 
 const JOB_HEADER: &str = "The id of the job that the request made. Errors of the job have it too.";
 
-const WARNINGS_HEADER: &str = "What is unusual about the request or the recording, and which parts of the texts are probably wrong: \
+const WARNINGS_HEADER: &str = "What is unusual about the request or what it contains, and which parts of the texts are probably wrong: \
     a list in the syntax of RFC 9651, such as `probably-wrong;text=transcription;start=12.5;end=17.0`, in seconds. Other \
     warnings are strings. If there are too many, the last one says how many more there are, such as `;more=3`. Absent \
     without warnings.";
@@ -87,7 +87,7 @@ fn complete_routes(
         if let Some(RefOr::T(success)) = route.responses.responses.get_mut("200") {
             let timing = header(Type::String, "The durations `queue`, `decode` and `infer` in milliseconds.");
             success.headers.insert("Server-Timing".to_owned(), timing);
-            if operation == Operation::SpeechRecognition {
+            if matches!(operation, Operation::SpeechRecognition | Operation::Translation) {
                 let warnings = header(Type::String, WARNINGS_HEADER);
                 success.headers.insert("Akhar-Warnings".to_owned(), warnings);
             }

@@ -19,6 +19,7 @@ pub(crate) mod run;
 pub(crate) mod speech_recognition;
 mod stored_quota;
 pub(crate) mod submission;
+pub(crate) mod translation;
 
 /// Calls a macro with each operation and its folder. Each of these macros generates an exhaustive match, so the crate
 /// does not compile if an operation is missing here.
@@ -29,6 +30,7 @@ macro_rules! with_operations {
             DigitRecognition: digit_recognition,
             HandwritingGenerator: handwriting_generator,
             SpeechRecognition: speech_recognition,
+            Translation: translation,
         }
     };
 }

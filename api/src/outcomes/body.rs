@@ -4,7 +4,7 @@ use std::iter;
 
 use akhar_client::{
     HandwritingBody, JobResultBody, Png, PointsBody, PredictionBody, PredictionsBody, SegmentBody,
-    TranscriptionBody, WordBody,
+    TranscriptionBody, TranslationBody, WordBody,
 };
 use akhar_jobs::JobState;
 use akhar_requests::{Operation, Outcome, Prediction, Segment, Word};
@@ -64,6 +64,10 @@ pub(crate) fn body(
                 confidence: confidence.filter(|_| is_shown),
                 language: language.map(|language| language.code().to_owned()),
             }))
+        }
+        (Operation::Translation, Outcome::Translation { translation, language, confidence, .. }) => {
+            let language = language.code().to_owned();
+            Ok(JobResultBody::Translation(TranslationBody { translation, language, confidence }))
         }
         (operation, _) => Err(Problem::internal(format_args!(
             "the outcome of a {} job is the outcome of another operation",

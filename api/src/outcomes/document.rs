@@ -16,7 +16,9 @@ use crate::http::context::RequestInfo;
 /// was not read.
 pub(crate) fn job_body(job: Job, request_id: &str) -> JobBody {
     let warnings = warnings::warnings(job.outcome.as_ref());
-    let transcribed_s = job.outcome.as_ref().and_then(Outcome::audio_s).or(job.progress_s);
+    // Where nothing is transcribed, a step of the work has written 0.
+    let progress_s = job.progress_s.filter(|seconds| *seconds > 0.0);
+    let transcribed_s = job.outcome.as_ref().and_then(Outcome::audio_s).or(progress_s);
     let confidence = job.outcome.as_ref().and_then(Outcome::confidence);
     let ended = job.outcome.map(|outcome| body::body(job.operation, job.state, Some(outcome)));
     let (result, error) = match ended {

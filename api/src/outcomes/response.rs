@@ -47,7 +47,9 @@ fn negotiate(
             Representation::SEGMENTS,
             "Subtitles are made from segments: send `with-timestamps` with the value true.",
         ),
-        Operation::AlphabetRecognition | Operation::DigitRecognition => (Representation::JSON, ""),
+        Operation::AlphabetRecognition | Operation::DigitRecognition | Operation::Translation => {
+            (Representation::JSON, "")
+        }
     };
     context.negotiate(offered).map_err(|problem| match context.negotiate(with_more) {
         Ok(_) => problem.with_advice(advice),
@@ -62,7 +64,7 @@ const fn representations(parameters: &Parameters) -> &'static [Representation] {
             pictures(picture.with_svg)
         }
         Parameters::SpeechRecognition(speech) if speech.with_timestamps => Representation::SEGMENTS,
-        Parameters::SpeechRecognition(_) => Representation::TRANSCRIPTION,
+        Parameters::SpeechRecognition(_) | Parameters::Translation(_) => Representation::TEXT,
         Parameters::AlphabetRecognition { .. }
         | Parameters::DigitRecognition { .. }
         | Parameters::HandwritingGenerator(_) => Representation::JSON,
@@ -134,7 +136,7 @@ fn representations_of(outcome: Option<&Outcome>) -> &'static [Representation] {
     match outcome {
         Some(Outcome::Handwriting { image: Some(_), svg, .. }) => pictures(svg.is_some()),
         Some(Outcome::Transcription { timestamps: Some(_), .. }) => Representation::SEGMENTS,
-        Some(Outcome::Transcription { .. }) => Representation::TRANSCRIPTION,
+        Some(Outcome::Transcription { .. } | Outcome::Translation { .. }) => Representation::TEXT,
         _ => Representation::JSON,
     }
 }
@@ -158,6 +160,7 @@ fn represent(
             Representation::Png,
             JobResultBody::Handwriting(HandwritingBody { image: Some(Png(bytes)), .. }),
         ) => ([(header::CONTENT_TYPE, Representation::Png.media_type())], bytes).into_response(),
+        (Representation::Text, JobResultBody::Translation(body)) => text(body.translation),
         (Representation::Text, JobResultBody::Transcription(body)) => {
             let said = paragraphs(segments, |segment| &segment.transcription);
             let translation = body.translation.map(|_| paragraphs(segments, translation));

@@ -9,7 +9,7 @@ use axum::{
 
 const NAME: HeaderName = HeaderName::from_static(WARNINGS_HEADER);
 
-/// The warnings about an outcome. Outcomes of operations that take no recording have none.
+/// The warnings about an outcome. Outcomes of recognition and handwriting have none.
 pub(crate) fn warnings(outcome: Option<&Outcome>) -> Warnings {
     match outcome {
         Some(Outcome::Transcription { warnings, probably_wrong, .. }) => Warnings {
@@ -17,6 +17,9 @@ pub(crate) fn warnings(outcome: Option<&Outcome>) -> Warnings {
             probably_wrong: probably_wrong.iter().copied().map(body).collect(),
             n_more: 0,
         },
+        Some(Outcome::Translation { warnings, .. }) => {
+            Warnings { general: warnings.clone(), ..Warnings::default() }
+        }
         _ => Warnings::default(),
     }
 }

@@ -38,7 +38,14 @@ use tokio::{
     time::{MissedTickBehavior, interval, sleep},
 };
 
-use crate::{choices::named, elsewhere, failure::Failure, output, serve::Embedded, signals::Signals};
+use crate::{
+    choices::named,
+    elsewhere::{self, Elsewhere},
+    failure::Failure,
+    output,
+    serve::Embedded,
+    signals::Signals,
+};
 use batch::{Batch, Ended};
 pub(crate) use cut::seconds;
 use inputs::{Input, Inputs};
@@ -47,7 +54,7 @@ use lengths::{Audio, Lengths};
 use outputs::Outputs;
 use pace::Pace;
 use progress::{Progress, Tally};
-use server::{Elsewhere, Server};
+use server::Server;
 use settings::{Asked, Format, Settings};
 use spoken::SpokenLanguage;
 use summary::Row;
@@ -178,10 +185,8 @@ pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Fai
     if arguments.dry_run {
         return blocking(move || dry_run::report(&inputs, arguments.lang, has_ffmpeg)).await;
     }
-    let key = arguments.key_file.as_deref().map(elsewhere::key_in).transpose()?;
-    let key = key.or_else(|| elsewhere::key_of(config));
-    let url = arguments.url.as_deref().or(config.url.as_deref()).filter(|url| !url.is_empty());
-    let elsewhere = url.map(|url| Elsewhere::new(url, key.clone())).transpose()?;
+    let key = elsewhere::key(config, arguments.key_file.as_deref())?;
+    let elsewhere = Elsewhere::named(config, arguments.url.as_deref(), key.as_ref())?;
     let speech_copies = if elsewhere.is_none() {
         let config = config.clone();
         let settings = settings.clone();

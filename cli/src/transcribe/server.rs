@@ -5,33 +5,20 @@ use std::{num::NonZeroUsize, time::Duration};
 use akhar_client::{Client, Retries};
 use akhar_inference::Registry;
 use akhar_platform::{config::Config, database::PrivatePostgres};
+use akhar_requests::Operation;
 use secrecy::SecretString;
 
 use super::{pace::Pace, settings::Settings};
-use crate::{elsewhere, failure::Failure, serve::Embedded};
+use crate::{
+    elsewhere::{self, Elsewhere},
+    failure::Failure,
+    serve::Embedded,
+};
 
 /// How long the first request is repeated.
 const CHECK_LIMIT: Duration = Duration::from_secs(10);
 /// How long other requests are repeated. A server that cannot be reached for so long ends the run.
 const RETRY_LIMIT: Duration = Duration::from_secs(5 * 60);
-
-/// A server elsewhere.
-#[derive(Debug)]
-pub(super) struct Elsewhere {
-    base: String,
-    key: SecretString,
-}
-
-impl Elsewhere {
-    /// The server at `url`.
-    pub(super) fn new(url: &str, key: Option<SecretString>) -> Result<Self, Failure> {
-        elsewhere::check(url)?;
-        let key = key.ok_or_else(|| {
-            fail(format!("there is no API key for {url}: set AKHAR_KEY, or name its file with --key-file"))
-        })?;
-        Ok(Self { base: url.trim_end_matches('/').to_owned(), key })
-    }
-}
 
 /// A server that answers.
 #[derive(Debug)]
@@ -80,10 +67,10 @@ impl Server {
 pub(super) fn check_installation(config: &Config, settings: &Settings) -> Result<NonZeroUsize, Failure> {
     akhar_worker::runtime(config)?;
     let registry = Registry::open(&config.models_dir)?;
-    let translation = settings.translates().then_some("translation");
-    for operation in ["speech-recognition"].into_iter().chain(translation) {
+    let translation = settings.translates().then_some(Operation::Translation);
+    for operation in [Operation::SpeechRecognition].into_iter().chain(translation) {
         for lang in settings.lang().codes() {
-            registry.serving(operation, Some(lang))?;
+            registry.serving(operation.name(), Some(lang))?;
         }
     }
     if config.database_url.is_none() {

@@ -86,6 +86,7 @@ def test_a_call_has_options_for_its_job() -> None:
         lambda: akhar.handwriting_svg("ਸਤਿ", seed=7, **options),
         lambda: akhar.speech_recognition(b"wav", lang="pa", **options),
         lambda: akhar.speech_text(b"wav", "srt", lang="pa", **options),
+        lambda: akhar.translate("ਸਤਿ", lang="pa", **options),
     ]
     for call in calls:
         call()

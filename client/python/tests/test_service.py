@@ -47,6 +47,17 @@ def test_every_operation_is_answered(akhar: Client) -> None:
     assert [word["word"] for word in spoken["timestamps"][0]["words"]] == SENTENCES[0].split()
 
 
+def test_a_text_is_translated(akhar: Client) -> None:
+    answer = akhar.translate("ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\nਖਗਘਙ ਠਝਢ ਞਙਘ ਫਛਥ ਢਠਝ", group="texts")
+    assert [answer["translation"].split("\n")[0], answer["language"]] == ["Hello", "pa"]
+    assert 0 <= answer["confidence"] < 0.4
+    assert "in line 2" in answer["warnings"][0]
+    job = akhar.job(answer["job_id"])
+    assert [job["operation"], job["group"]] == ["translation", "texts"]
+    written = akhar.translate("I have fifty rupees.", format="written", digits="gurmukhi")
+    assert "੫੦" in written["translation"]
+
+
 def test_an_answer_has_the_job_and_its_warnings(akhar: Client) -> None:
     spoken = akhar.speech_recognition(FIXTURES / "audio/en-weather.wav", script="shahmukhi")
     job = akhar.job(spoken["job_id"])

@@ -17,11 +17,13 @@ NAMES = {
     "StateData": "StateEvent",
     "HandwritingFields": "HandwritingForm",
     "SpeechFields": "SpeechForm",
+    "TranslationFields": "TranslationForm",
 }
 # What is not typed on purpose: fields that are arguments of their own, and members of the routes of OpenAI's API.
 LEFT_OUT = {
     ("HandwritingFields", "text"),
     ("SpeechFields", "file"),
+    ("TranslationFields", "text"),
     ("Problem", "violated_policies"),
     ("Problem", "error"),
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{
     handwriting::HandwritingBody, predictions::PredictionsBody, problem::ProblemBody,
-    transcription::TranscriptionBody, warnings::ProbablyWrongBody,
+    transcription::TranscriptionBody, translation::TranslationBody, warnings::ProbablyWrongBody,
 };
 
 /// A job as its caller sees it.
@@ -53,8 +53,8 @@ pub struct JobBody {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schema(required = false))]
     pub probably_wrong: Vec<ProbablyWrongBody>,
-    /// The expected share of the transcription's letters that are right, to three decimals. Present only for speech
-    /// recognition that has found letters, and if the model tells it.
+    /// The expected share of the transcription's letters that are right, or the `confidence` of a translation, to three decimals.
+    /// Present only if there are letters, and if the model tells it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false, minimum = 0, maximum = 1, example = 0.94))]
     pub confidence: Option<f64>,
@@ -112,6 +112,8 @@ pub enum JobResultBody {
     Handwriting(HandwritingBody),
     /// The response of speech recognition.
     Transcription(TranscriptionBody),
+    /// The response of translation.
+    Translation(TranslationBody),
 }
 
 #[cfg(test)]
@@ -132,6 +134,9 @@ mod tests {
             }),
             (json!({"transcription": "", "timestamps": []}), |r| {
                 matches!(r, JobResultBody::Transcription(_))
+            }),
+            (json!({"translation": "Hello", "language": "pa", "confidence": 0.9}), |r| {
+                matches!(r, JobResultBody::Translation(_))
             }),
         ] {
             let job = json!({

@@ -9,6 +9,7 @@ pub(crate) mod predictions;
 pub(crate) mod problem;
 pub(crate) mod token;
 pub(crate) mod transcription;
+pub(crate) mod translation;
 pub(crate) mod upload;
 pub(crate) mod warnings;
 pub(crate) mod webhook;

@@ -25,6 +25,7 @@ mod placeholder_tests;
 pub(crate) use network::{DecoderState, Network};
 pub(crate) use repetition::is_loop;
 pub(crate) use search::{GenerationConfig, Sequence, search};
+pub use sentences::sentences;
 pub use stream::stream;
 pub(crate) use term_bias::{TermBias, TokenTexts};
 pub(crate) use tokens::Tokens;

@@ -9,7 +9,7 @@ const INITIALS: &str = "ਏ ਬੀ ਡੀ ਈ ਐਫ ਐੱਫ ਐਚ ਐੱਚ 
 
 /// The sentences of a text without the white space around them. They end where UAX #29 says, but only at white space, not
 /// behind a word that a point shortens, and not before a number or within a sentence around quoted speech.
-pub(super) fn sentences(text: &str) -> Vec<&str> {
+pub fn sentences(text: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut start = 0;
     for (at, _) in text.split_sentence_bound_indices() {

@@ -126,7 +126,7 @@ pub struct Config {
     pub max_stored_bytes: u64,
     /// Seconds that the API holds a response for an image or a text. After that it answers with 202 and the job.
     pub quick_wait_s: u64,
-    /// Seconds that the API holds a response for a recording. After that it answers with 202 and the job.
+    /// Seconds that the API holds a response for a recording or a translation. After that it answers with 202 and the job.
     pub speech_wait_s: u64,
     /// Networks that webhooks may be sent to, and recordings fetched from, though they are not public, such as `10.1.0.0/16,
     /// 192.168.1.5`. To these, requests may also be sent with `http://`. Callers choose the URLs, so list only machines that
@@ -141,7 +141,7 @@ pub struct Config {
     /// recognised at a time, and each takes the memory of the model again. Unset, one; `akhar transcribe` without a server
     /// runs one for each core.
     pub speech_copies: Option<NonZeroUsize>,
-    /// Seconds that an attempt at a speech job may take from one part of the recording to the next. A part has up to 14 s of
+    /// Seconds that an attempt at a speech job may take from one part of the recording or text to the next. A part has up to 14 s of
     /// sound, or eight translations.
     pub speech_timeout_s: u64,
     /// Seconds that the outcome of a job is kept after the job ended. A job that the service failed to process is kept seven

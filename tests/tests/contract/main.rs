@@ -39,6 +39,7 @@ mod tokens;
 mod top;
 mod traces;
 mod translate;
+mod translation;
 mod typescript;
 mod webhooks;
 

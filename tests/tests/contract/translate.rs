@@ -2,7 +2,7 @@
 
 use std::{fs::File, process::Stdio};
 
-use akhar_tests::{Cluster, process::command, serve::environment};
+use akhar_tests::{Cluster, Stack, process::command, serve::environment};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
@@ -154,6 +154,42 @@ async fn numbers_in_words_keep_their_values() {
     let line = "He also acted in Soul of Sand in three.\n";
     let (succeeded, out, log) = translate(&["--from", "en", "--to", "pa"], line.as_bytes()).await;
     assert!(succeeded && log.is_empty() && out.contains("ਤਿੰਨ") && !out.contains("ਸੋਲਾਂ"), "{log}{out}");
+}
+
+/// Runs the command with a server. Returns whether it succeeded, and what it printed to stdout and to stderr.
+async fn translate_on(stack: &Stack, key: &str, more: &[&str], input: &str) -> (bool, String, String) {
+    let arguments = [&["translate", "--url", &stack.base], more].concat();
+    let mut command = stack.command(&arguments);
+    // The server has the models, and the command needs none.
+    command.env("AKHAR_KEY", key).env("AKHAR_MODELS_DIR", "/nowhere");
+    let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = streams.spawn().expect("it starts");
+    feed(&mut child, input.as_bytes());
+    let ended = child.wait_with_output().await.expect("it ends");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (ended.status.success(), text(ended.stdout), text(ended.stderr))
+}
+
+#[tokio::test]
+async fn a_server_translates_the_lines() {
+    let stack = Stack::start().await;
+    let lines = "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ\n\n123\r\n".repeat(20) + "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ";
+    let (succeeded, out, log) = translate_on(&stack, &stack.key, &PA_TO_EN, &lines).await;
+    assert!(succeeded && log.is_empty(), "{log}");
+    assert_eq!(out, "Hello\n\n123\n".repeat(20) + "Hello\n");
+    stack.jobs_are(41, "succeeded").await;
+    let more = ["--from", "en", "--to", "pa", "--script", "shahmukhi", "--confidence"];
+    let (succeeded, out, log) =
+        translate_on(&stack, &stack.key, &more, "The weather is very nice today.\n").await;
+    let (confidence, text) = out.split_once('\t').expect("a tab");
+    assert!(succeeded && confidence.parse::<f64>().is_ok_and(|c| 0.0 < c && c <= 1.0), "{out}{log}");
+    assert_eq!(text, "اج موسم بہت چنگا ہے۔\n");
+    let (succeeded, _, log) = translate_on(&stack, "", &PA_TO_EN, "ਕ\n").await;
+    assert!(!succeeded && log.contains("set AKHAR_KEY"), "{log}");
+    let (succeeded, _, log) = translate_on(&stack, "ak_wrong", &PA_TO_EN, "ਕ\n").await;
+    assert!(!succeeded && log.contains("refuses requests (401)"), "{log}");
+    let (succeeded, _, log) = translate_on(&stack, &stack.key, &PA_TO_EN, &"ਕ".repeat(5_001)).await;
+    assert!(!succeeded && log.contains("refuses requests (422): text has 5001 characters"), "{log}");
 }
 
 #[tokio::test]

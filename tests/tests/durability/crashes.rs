@@ -6,6 +6,7 @@ use akhar_jobs::{Fence, JobId, store};
 use akhar_platform::database::Pool;
 use akhar_tests::{Form, Held, Seam, Stack, http::send, load::Load, until};
 use rustix::process::Signal;
+use serde_json::json;
 use sqlx::Connection as _;
 use tokio::time::interval;
 use uuid::Uuid;
@@ -89,6 +90,22 @@ async fn an_answer_that_arrives_after_its_worker_was_killed_counts_once() {
     let attempt: i32 = stack.row("select attempt from jobs where id = $1", job).await;
     assert_eq!(attempt, 1);
     assert_eq!(every_job_ended_once(&stack).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_translation_whose_worker_is_killed_is_answered() {
+    let mut stack = Stack::start().await;
+    let text = "ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ। ਅਸੀਂ ਬਾਜ਼ਾਰ ਜਾ ਰਹੇ ਹਾਂ।\n".repeat(20);
+    let request = stack.request("POST", "/v1/models/translation").json(&json!({"text": text}));
+    let waiting = tokio::spawn(send(request));
+    stack.jobs_are(1, "running").await;
+    stack.workers[0].kill().await;
+    stack.add_worker().await;
+    let answer = waiting.await.expect("no panic");
+    let translation = answer.json()["translation"].as_str().expect("a text").to_owned();
+    assert_eq!(translation.lines().count(), 20, "{translation}");
+    let job = stack.get(&format!("/v1/jobs/{}", answer.header("akhar-job"))).await.json();
+    assert_eq!((&job["attempt"], &job["state"]), (&json!(2), &json!("succeeded")));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -17,8 +17,9 @@ pub(crate) mod punctuation;
 mod recognition;
 mod shown;
 mod speech;
+mod text_translation;
 mod timing;
-pub(crate) mod translation;
+mod translation;
 
 pub(crate) use error::OperationError;
 pub(crate) use lazy_model::LazyModels;

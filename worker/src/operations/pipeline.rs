@@ -15,6 +15,8 @@ use super::{
     progress::Progress,
     recognition::RecognitionOperation,
     speech::{SpeechJob, SpeechOperation},
+    text_translation,
+    translation::Translators,
 };
 use crate::{
     decode::{
@@ -33,6 +35,7 @@ pub(crate) struct Pipeline {
     digits: RecognitionOperation,
     handwriting: HandwritingOperation,
     speech: SpeechOperation,
+    translators: Translators,
 }
 
 impl Pipeline {
@@ -49,10 +52,11 @@ impl Pipeline {
             digits: recognition(Operation::DigitRecognition)?,
             handwriting: HandwritingOperation::open(models, registry)?,
             speech: SpeechOperation::open(models, registry, turns)?,
+            translators: Translators::open(models, registry)?,
         })
     }
 
-    /// The id of the model that runs a job with these parameters. A translation runs another one besides, and so does the
+    /// The id of the model that runs a job with these parameters. The translation of a recording runs another one besides, and so does the
     /// detection of the language, whose result is not known yet.
     pub(crate) fn model(&self, parameters: &Parameters) -> &str {
         self.engine(parameters).map_or("none", RunningModel::name)
@@ -75,6 +79,7 @@ impl Pipeline {
             Parameters::DigitRecognition { .. } => Some(&*self.digits.engine),
             Parameters::HandwritingGenerator(_) => Some(&*self.handwriting.writer),
             Parameters::SpeechRecognition(parameters) => self.speech.engine(parameters.lang),
+            Parameters::Translation(parameters) => self.translators.engine(parameters.lang),
         }
     }
 
@@ -98,6 +103,9 @@ impl Pipeline {
             Parameters::SpeechRecognition(parameters) => {
                 let job = SpeechJob { requester, parameters, progress };
                 self.speech.transcribe(job, file).await?
+            }
+            Parameters::Translation(parameters) => {
+                text_translation::translate(&self.translators, requester, parameters, progress).await?
             }
         })
     }

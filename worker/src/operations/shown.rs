@@ -27,12 +27,7 @@ impl Shown {
 
     /// A text in the script. What is not Panjabi stays.
     pub(super) fn text(self, text: &str) -> String {
-        let script = match self.script {
-            Script::Gurmukhi => scripts::Script::Gurmukhi,
-            Script::Latin => scripts::Script::Latin,
-            Script::Shahmukhi => scripts::Script::Shahmukhi,
-        };
-        script.write(text)
+        in_script(self.script, text)
     }
 
     /// A segment without its translation.
@@ -50,10 +45,25 @@ impl Shown {
     }
 
     /// What is to be said of these texts, which are in Gurmukhi or English.
-    pub(super) fn warning<'a>(self, mut texts: impl Iterator<Item = &'a str>) -> Option<String> {
-        let is_approximate = self.script == Script::Shahmukhi && texts.any(has_gurmukhi);
-        is_approximate.then(|| APPROXIMATE.to_owned())
+    pub(super) fn warning<'a>(self, texts: impl Iterator<Item = &'a str>) -> Option<String> {
+        approximate(self.script, texts)
     }
+}
+
+/// A text in the script. What is not Panjabi stays.
+pub(super) fn in_script(script: Script, text: &str) -> String {
+    let script = match script {
+        Script::Gurmukhi => scripts::Script::Gurmukhi,
+        Script::Latin => scripts::Script::Latin,
+        Script::Shahmukhi => scripts::Script::Shahmukhi,
+    };
+    script.write(text)
+}
+
+/// What is to be said of texts, in Gurmukhi or English, that are shown in the script.
+pub(super) fn approximate<'a>(script: Script, mut texts: impl Iterator<Item = &'a str>) -> Option<String> {
+    let is_approximate = script == Script::Shahmukhi && texts.any(has_gurmukhi);
+    is_approximate.then(|| APPROXIMATE.to_owned())
 }
 
 /// A probability as responses have it: to the third decimal.

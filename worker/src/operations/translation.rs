@@ -7,7 +7,7 @@ use akhar_inference::{
     seq2seq::{Translation, Translator},
 };
 use akhar_platform::config::Config;
-use akhar_requests::Language;
+use akhar_requests::{Language, Operation};
 use futures::future::try_join_all;
 
 use super::{
@@ -17,17 +17,13 @@ use super::{
     lazy_model::{LazyModel, LazyModels},
 };
 use crate::{
-    engine::{BatchLimits, BatchModel, Engine, EngineError},
+    engine::{BatchLimits, BatchModel, Engine, EngineError, RunningModel},
     error::WorkerError,
     fair_queue::{Requester, Turn},
 };
 
-/// The operation name of translation models in manifests. Callers cannot request it on its own: it is a part
-/// of speech jobs.
-pub(crate) const OPERATION: &str = "translation";
-
-/// How many segments one recording sends to the model at a time. Segments of other recordings are translated
-/// between these batches.
+/// How many texts one job sends to the model at a time: segments of a recording or sentences. Those of other jobs are
+/// translated between these batches.
 const MAX_BATCH: usize = 8;
 const BATCHES: BatchLimits = BatchLimits { max_inputs: MAX_BATCH, max_cost: u64::MAX };
 
@@ -60,9 +56,15 @@ impl BatchModel for Translator {
 impl Translators {
     /// Finds the translator for every source language. Blocks the thread.
     pub(crate) fn open(models: &LazyModels, registry: &Registry) -> Result<Self, WorkerError> {
+        let operation = Operation::Translation.name();
         let by_source =
-            engines::by_language(registry, OPERATION, |manifest| models.of(registry, manifest, engine))?;
+            engines::by_language(registry, operation, |manifest| models.of(registry, manifest, engine))?;
         Ok(Self { by_source })
+    }
+
+    /// The translator from this language.
+    pub(super) fn engine(&self, from: Language) -> Option<&dyn RunningModel> {
+        Some(&**self.by_source.get(&from)?)
     }
 
     /// Translates `texts`, which are in the language `from`, into the other language, one translation for

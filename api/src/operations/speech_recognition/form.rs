@@ -43,7 +43,7 @@ impl TextForm {
     }
 }
 
-/// The language of a recording, or the wish to have it detected.
+/// The language of a recording or a text, or the wish to have it detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SpokenLanguage {
     Named(Language),
@@ -63,7 +63,7 @@ impl SpokenLanguage {
 
 choices! {
     TextForm: Self::name, None;
-    SpokenLanguage: Self::name, Some(("SpokenLanguage", "A language of speech, or `auto` to have it detected."));
+    SpokenLanguage: Self::name, Some(("SpokenLanguage", "A language, or `auto` to have it detected."));
 }
 
 fields! {

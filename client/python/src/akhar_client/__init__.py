@@ -3,7 +3,7 @@
 `Client` sends requests and waits for their answers, and `AsyncClient` does the same for asyncio.
 """
 
-from .answers import Answer, HandwritingAnswer, PredictionsAnswer, Text, TranscriptionAnswer
+from .answers import Answer, HandwritingAnswer, PredictionsAnswer, Text, TranscriptionAnswer, TranslationAnswer
 from .async_client import AsyncClient
 from .bodies import (
     Group,
@@ -20,10 +20,11 @@ from .bodies import (
     Problem,
     Segment,
     Transcription,
+    Translation,
     Violation,
     Word,
 )
-from .calls import HandwritingCall, JobFilters, JobOptions, SpeechCall, TextFormat
+from .calls import HandwritingCall, JobFilters, JobOptions, SpeechCall, TextFormat, TranslationCall
 from .client import Client
 from .errors import AkharError, JobError, ProblemError, transcription
 from .events import DoneEvent, Event, ProgressEvent, SegmentEvent, StateEvent
@@ -67,6 +68,9 @@ __all__ = [
     "TextFormat",
     "Transcription",
     "TranscriptionAnswer",
+    "Translation",
+    "TranslationAnswer",
+    "TranslationCall",
     "Violation",
     "Word",
     "__version__",

@@ -5,7 +5,7 @@ from typing import Any, TypedDict, cast
 
 import httpx
 
-from .bodies import Handwriting, Predictions, ProbablyWrong, Transcription
+from .bodies import Handwriting, Predictions, ProbablyWrong, Transcription, Translation
 
 # An item of a list of RFC 9651: a string or a token, and its parameters.
 ITEM = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^",;\s]+))((?:;[^",]*)?)')
@@ -31,6 +31,10 @@ class HandwritingAnswer(Handwriting, Answer):
 
 class TranscriptionAnswer(Transcription, Answer):
     """What is said in a recording."""
+
+
+class TranslationAnswer(Translation, Answer):
+    """A text in the other language."""
 
 
 class Text(str):

@@ -9,7 +9,7 @@ from uuid import uuid4
 import httpx
 
 from . import answers, steps
-from .answers import HandwritingAnswer, PredictionsAnswer, Text, TranscriptionAnswer
+from .answers import HandwritingAnswer, PredictionsAnswer, Text, TranscriptionAnswer, TranslationAnswer
 from .bodies import (
     Group,
     Groups,
@@ -18,7 +18,7 @@ from .bodies import (
     Jobs,
     Upload,
 )
-from .calls import HandwritingCall, JobFilters, JobOptions, SpeechCall, TextFormat
+from .calls import HandwritingCall, JobFilters, JobOptions, SpeechCall, TextFormat, TranslationCall
 from .errors import ProblemError, raise_for_problem
 from .events import OF_GROUP, OF_JOB, DoneEvent, E, Event, EventReader, Kinds
 from .retries import MAX_RETRIES, pause
@@ -111,6 +111,11 @@ class AsyncClient:
         with_timestamps = {} if response_format == "text" else {"with_timestamps": True}
         request = {"file": recording, **with_timestamps, **call}
         return answers.text(*await self._result("speech-recognition", request, steps.TEXTS[response_format]))
+
+    async def translate(self, text: str, **call: Unpack[TranslationCall]) -> TranslationAnswer:
+        """A text in the other language, line by line: Panjabi in English, or English in Panjabi."""
+        got = await self._result("translation", {"text": text, **call})
+        return cast(TranslationAnswer, answers.document(*got))
 
     async def submit_speech_recognition(self, recording: File | None = None, **call: Unpack[SpeechCall]) -> Job:
         """The job of a recording, which `wait` and `events` follow. It comes after those of callers that wait."""

@@ -8,7 +8,7 @@ from typing import Literal, NotRequired, TypeAlias, TypedDict
 SpokenLanguage: TypeAlias = Literal["pa", "en", "auto"]
 JobState: TypeAlias = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 Operation: TypeAlias = Literal[
-    "alphabet-recognition", "digit-recognition", "handwriting-generator", "speech-recognition"
+    "alphabet-recognition", "digit-recognition", "handwriting-generator", "speech-recognition", "translation"
 ]
 
 
@@ -72,6 +72,15 @@ class Transcription(TypedDict):
     """The language that was detected, with `lang="auto"`."""
 
 
+class Translation(TypedDict):
+    """A text in the other language."""
+
+    translation: str
+    language: str
+    """The language that it is translated from."""
+    confidence: NotRequired[float]
+
+
 class ProbablyWrong(TypedDict):
     """A part of a recording of which a text is probably wrong, in seconds."""
 
@@ -100,7 +109,7 @@ class Problem(TypedDict):
     errors: NotRequired[list[Violation]]
 
 
-JobResult: TypeAlias = Predictions | Handwriting | Transcription
+JobResult: TypeAlias = Predictions | Handwriting | Transcription | Translation
 
 
 class Job(TypedDict):
@@ -206,3 +215,12 @@ class SpeechFields(TypedDict, total=False):
     max_lines: int
     channels: Literal["mixed", "split"]
     keyterms: list[str]
+
+
+class TranslationFields(TypedDict, total=False):
+    """The fields of a translation request beside its text."""
+
+    lang: SpokenLanguage
+    format: Literal["spoken", "written"]
+    digits: Literal["latin", "gurmukhi"]
+    script: Literal["gurmukhi", "latin", "shahmukhi"]

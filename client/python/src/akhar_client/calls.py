@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal, TypeAlias, TypedDict
 
-from .bodies import HandwritingFields, JobState, Operation, SpeechFields
+from .bodies import HandwritingFields, JobState, Operation, SpeechFields, TranslationFields
 
 TextFormat: TypeAlias = Literal["text", "srt", "vtt"]
 
@@ -48,3 +48,7 @@ class HandwritingCall(HandwritingFields, JobOptions, total=False):
 
 class SpeechCall(SpeechFields, JobOptions, total=False):
     """The fields of a speech recognition request beside its recording, and options of its job."""
+
+
+class TranslationCall(TranslationFields, JobOptions, total=False):
+    """The fields of a translation request beside its text, and options of its job."""

@@ -9,7 +9,7 @@ import { NoKey } from "./key.js";
 import { clearProblem, showProblem } from "./problem.js";
 
 /** @type {Record<string, string>} */
-const ICONS = { "alphabet-recognition": "draw", "digit-recognition": "draw", "handwriting-generator": "write", "speech-recognition": "speak" };
+const ICONS = { "alphabet-recognition": "draw", "digit-recognition": "draw", "handwriting-generator": "write", "speech-recognition": "speak", translation: "write" };
 const N_JOBS = 12;
 const N_FOLLOWED = 5; // an account may have few streams
 const REFRESH_MS = 5000; // finds jobs that other programs submit
