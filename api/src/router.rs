@@ -5,7 +5,7 @@ use std::{any::Any, sync::Arc};
 use akhar_requests::Operation;
 use axum::{
     Router,
-    http::{Method, Uri, header},
+    http::{HeaderMap, Method, Uri},
     middleware::{from_fn, from_fn_with_state},
     response::{IntoResponse as _, Response},
     routing::{MethodRouter, get, post},
@@ -18,7 +18,7 @@ use crate::{
     admin,
     app::App,
     groups, health,
-    http::{cors, middleware},
+    http::{compression::Packed, cors, middleware},
     input::names::{nearest, quoted},
     jobs, openai,
     openapi::{openapi, openapi_json},
@@ -51,6 +51,7 @@ pub(crate) fn router(app: App) -> Router {
     let of_no_operation = async move |uri: Uri| no_route(uri.path(), &known);
     let public = app.public_path();
     let pages = ui::routes(&app, &document, &public);
+    let document = Arc::new(Packed::new(document));
     let shared = middleware::Shared::new(&app.shutdown, &app.answers, &public);
     let cors = (!app.cors_origins.0.is_empty()).then(|| cors::layer(&app.cors_origins));
     let models = Operation::ALL.into_iter().fold(Router::new(), |router, operation| {
@@ -75,7 +76,10 @@ pub(crate) fn router(app: App) -> Router {
         .route("/health/ready", get(health::ready))
         .route("/livez", get(health::live))
         .route("/readyz", get(health::ready))
-        .route("/openapi.json", get(async move || ([(header::CONTENT_TYPE, "application/json")], document)))
+        .route(
+            "/openapi.json",
+            get(async move |headers: HeaderMap| document.respond(&headers, "application/json")),
+        )
         .merge(pages)
         .fallback(async move |uri: Uri| no_route(uri.path(), &paths))
         .method_not_allowed_fallback(async |method: Method| no_method(&method))

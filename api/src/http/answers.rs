@@ -61,18 +61,27 @@ impl Answers {
         (total, total - total / 4)
     }
 
-    /// Holds the share of a request, and memory for its answer, until all of it is sent. An answer without a known end is a
-    /// stream of events, which has a limit of its own.
-    pub(crate) fn hold(&self, answer: Response, request: Share<Uuid>) -> Result<Response, Problem> {
-        let Some(n_bytes) = answer.body().size_hint().exact() else { return Ok(answer) };
+    /// Holds the share of a request, and memory for its answer. `None`: an answer without a known end is a stream of events,
+    /// which has a limit of its own.
+    pub(crate) fn hold(&self, answer: &Response, request: Share<Uuid>) -> Result<Option<Held>, Problem> {
+        let Some(n_bytes) = answer.body().size_hint().exact() else { return Ok(None) };
         let n_bytes = usize::try_from(n_bytes).unwrap_or(usize::MAX);
         let memory = if n_bytes > SMALL_BYTES {
             Some(self.0.take_up_to_part(*request.key(), n_bytes).map_err(unread)?)
         } else {
             None
         };
-        let holds = Arc::new(Holds { _request: request, _memory: memory });
-        Ok(answer.map(|body| Body::new(HeldBody { body, holds })))
+        Ok(Some(Held(Arc::new(Holds { _request: request, _memory: memory }))))
+    }
+}
+
+/// What is held for an answer that is not being sent yet.
+pub(crate) struct Held(Arc<Holds>);
+
+impl Held {
+    /// Holds it until all of the answer is sent.
+    pub(crate) fn until_sent(self, answer: Response) -> Response {
+        answer.map(|body| Body::new(HeldBody { body, holds: self.0 }))
     }
 }
 

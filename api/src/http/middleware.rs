@@ -19,6 +19,7 @@ use tracing::{Instrument as _, Span, field::Empty};
 
 use super::{
     answers::Answers,
+    compression::{Coding, compressed},
     context::{AKHAR_JOB, RequestInfo, X_REQUEST_ID, traceparent},
     public_path::PublicPath,
     request_line,
@@ -77,6 +78,7 @@ async fn respond(
     request: Request,
     next: Next,
 ) -> (Response, Option<Reason>) {
+    let coding = Coding::preferred(request.headers());
     let (mut request, unread) = share_body(request);
     let checked = request_line::check(&mut request);
     let mut response = match checked {
@@ -87,17 +89,28 @@ async fn respond(
         }
         Ok(()) => next.run(request).await,
     };
+    let mut held = None;
     if let Some(share) = info.share.take() {
-        response = shared.answers.hold(response, share).unwrap_or_else(Problem::into_response);
+        match shared.answers.hold(&response, share) {
+            Ok(holds) => held = holds,
+            Err(problem) => response = problem.into_response(),
+        }
     }
-    let Some(problem) = response.extensions_mut().remove::<Problem>() else { return (response, None) };
-    problem.count();
-    let reason = problem.reason();
-    problem.write(&mut response, &info.path, &info.id);
-    if let Some(unread) = unread {
-        unread.discard(&shared.discards);
+    let problem = response.extensions_mut().remove::<Problem>();
+    let reason = problem.as_ref().map(Problem::reason);
+    if let Some(problem) = problem {
+        problem.count();
+        problem.write(&mut response, &info.path, &info.id);
+        if let Some(unread) = unread {
+            unread.discard(&shared.discards);
+        }
     }
-    (response, Some(reason))
+    let response = compressed(response, coding).await;
+    let response = match held {
+        Some(held) => held.until_sent(response),
+        None => response,
+    };
+    (response, reason)
 }
 
 /// Keeps a handle on a body that the client is sending. A client that waits for `100 Continue` sends a body only when

@@ -4,6 +4,7 @@ pub(crate) mod accept;
 pub(crate) mod answers;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod chunked;
+pub(crate) mod compression;
 pub(crate) mod context;
 pub(crate) mod cors;
 pub(crate) mod event_stream;

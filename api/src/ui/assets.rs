@@ -1,7 +1,7 @@
 //! `GET /assets/{version}/{name}`: style sheets, scripts, fonts and pictures of the pages. They are part of the program. The
 //! version is a hash of all of them, so that a browser keeps a file for ever, and gets another one when the program has another.
 
-use std::{io::Write as _, sync::LazyLock};
+use std::sync::LazyLock;
 
 use axum::{
     extract::Path,
@@ -9,10 +9,12 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use bytes::Bytes;
-use flate2::{Compression, write::GzEncoder};
 use sha2::{Digest as _, Sha256};
 
-use crate::problems::{Problem, ProblemType};
+use crate::{
+    http::compression::Packed,
+    problems::{Problem, ProblemType},
+};
 
 /// The route of the files.
 pub(super) const ROUTE: &str = "/assets/{version}/{name}";
@@ -44,65 +46,25 @@ files! {
     SOUND: "playground/sample.mp3";
 }
 
-/// Text, such as a page or a style sheet, as it is and compressed.
-#[derive(Debug)]
-pub(super) struct Packed {
-    plain: Bytes,
-    gzip: Option<Bytes>,
-}
-
-impl Packed {
-    /// An empty text.
-    pub(super) const fn empty() -> Self {
-        Self { plain: Bytes::new(), gzip: None }
-    }
-
-    /// Packs a text. A client that does not accept gzip gets it as it is.
-    pub(super) fn new(text: Bytes) -> Self {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        let gzip = encoder.write_all(&text).and_then(|()| encoder.finish());
-        Self { plain: text, gzip: gzip.ok().map(Bytes::from) } // writing to memory does not fail
-    }
-
-    /// The response to a request with these headers.
-    pub(super) fn respond(&self, headers: &HeaderMap, media_type: &'static str) -> Response {
-        let vary = (header::VARY, "accept-encoding");
-        match &self.gzip {
-            Some(gzip) if accepts_gzip(headers) => {
-                let encoding = (header::CONTENT_ENCODING, "gzip");
-                ([(header::CONTENT_TYPE, media_type), encoding, vary], gzip.clone()).into_response()
-            }
-            _ => ([(header::CONTENT_TYPE, media_type), vary], self.plain.clone()).into_response(),
-        }
-    }
-}
-
-/// Whether a client accepts gzip (RFC 9110, 12.5.3).
-fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(',')).any(|item| {
-        let mut parts = item.split(';').map(str::trim);
-        let is_gzip = parts.next().is_some_and(|coding| coding.eq_ignore_ascii_case("gzip"));
-        is_gzip
-            && parts
-                .find_map(|part| part.strip_prefix("q="))
-                .is_none_or(|q| q.parse::<f32>().is_ok_and(|q| q > 0.0))
-    })
-}
-
 /// A file that can be sent.
 struct Asset {
     name: &'static str,
     media_type: &'static str,
-    packed: Packed,
+    content: Content,
+}
+
+enum Content {
+    Text(Packed),
+    /// What is compressed already.
+    Other(Bytes),
 }
 
 static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     let asset = |&(media_type, path, bytes): &(&'static str, &'static str, &'static [u8])| {
         let plain = Bytes::from_static(bytes);
         let is_text = [STYLE, SCRIPT, PICTURE].contains(&media_type);
-        let packed = if is_text { Packed::new(plain) } else { Packed { plain, gzip: None } };
-        Asset { name: path.rsplit('/').next().unwrap_or(path), media_type, packed }
+        let content = if is_text { Content::Text(Packed::new(plain)) } else { Content::Other(plain) };
+        Asset { name: path.rsplit('/').next().unwrap_or(path), media_type, content }
     };
     FILES.iter().map(asset).collect()
 });
@@ -138,7 +100,10 @@ pub(super) async fn handle(
 ) -> Result<Response, Problem> {
     let found = ASSETS.iter().find(|asset| asset.name == name).filter(|_| version == *VERSION);
     let asset = found.ok_or(Problem::of(ProblemType::NotFound))?;
-    let mut response = asset.packed.respond(&headers, asset.media_type);
+    let mut response = match &asset.content {
+        Content::Text(text) => text.respond(&headers, asset.media_type),
+        Content::Other(bytes) => ([(header::CONTENT_TYPE, asset.media_type)], bytes.clone()).into_response(),
+    };
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
@@ -150,19 +115,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-
-    #[test]
-    fn gzip_is_sent_to_those_who_accept_it() {
-        let accepts = |value: &str| {
-            accepts_gzip(&HeaderMap::from_iter([(header::ACCEPT_ENCODING, value.parse().unwrap())]))
-        };
-        for value in ["gzip", "br, GZIP;q=0.5", "deflate,gzip;q=1"] {
-            assert!(accepts(value), "{value}");
-        }
-        for value in ["", "br", "gzip;q=0", "gzip;q=0.000", "identity"] {
-            assert!(!accepts(value), "{value}");
-        }
-    }
 
     #[test]
     fn no_two_files_have_one_name() {
@@ -185,7 +137,11 @@ mod tests {
     fn the_playground_is_small() {
         let n_bytes = |is_counted: fn(&Asset) -> bool| {
             let sizes = ASSETS.iter().filter(|asset| is_counted(asset));
-            sizes.map(|asset| asset.packed.gzip.as_ref().unwrap_or(&asset.packed.plain).len()).sum::<usize>()
+            let size = |asset: &Asset| match &asset.content {
+                Content::Text(text) => text.n_bytes(),
+                Content::Other(bytes) => bytes.len(),
+            };
+            sizes.map(size).sum::<usize>()
         };
         assert!(n_bytes(|asset| asset.media_type != FONT) < 150 * 1024);
         assert!(n_bytes(|asset| asset.media_type == FONT) <= 100 * 1024);

@@ -7,6 +7,7 @@ mod bounds;
 mod browser;
 mod bulk;
 mod client;
+mod compression;
 mod deletion;
 mod events;
 mod fields;

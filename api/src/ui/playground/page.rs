@@ -2,15 +2,12 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
+use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::{
-    http::public_path::PublicPath,
-    ui::{
-        assets::{self, Packed},
-        head,
-        language::Language,
-    },
+    http::{compression::Packed, public_path::PublicPath},
+    ui::{assets, head, language::Language},
 };
 
 const PLAYGROUND: &str = include_str!("page.html");
@@ -60,7 +57,7 @@ impl Pages {
 }
 
 /// Of a language that there is not.
-static EMPTY: Packed = Packed::empty();
+static EMPTY: Packed = Packed::new(Bytes::new());
 
 /// All texts of a language.
 fn texts(language: Language) -> Texts {
