@@ -19,7 +19,7 @@ use crate::{
     app::App,
     groups, health,
     http::{compression::Packed, cors, middleware},
-    input::names::{nearest, quoted},
+    input::names::{nearest_path, quoted},
     jobs, openai,
     openapi::{openapi, openapi_json},
     operations::{self, with_operations},
@@ -94,14 +94,41 @@ pub(crate) fn router(app: App) -> Router {
     }
 }
 
-/// The problem of a path that no route has. Names the most similar one.
+/// The problem of a path that no route has. Names the most similar one, unless that is for operators and the path is not; of
+/// OpenAI's API, those that there are.
 fn no_route(path: &str, paths: &[String]) -> Problem {
-    let known: Vec<&str> = paths.iter().map(String::as_str).collect();
-    let hint = nearest(path, &known).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-    let end = if hint.is_empty() { "." } else { "" };
-    let detail = format!("There is no such path{hint}{end} /openapi.json lists all paths.");
+    let is_admin = |path: &str| path.starts_with(ADMIN);
+    let known = paths.iter().map(String::as_str).filter(|known| is_admin(path) || !is_admin(known));
+    let near = nearest_path(path, known).map(|near| format!("; did you mean {near}?"));
+    let hint = near.unwrap_or_else(|| {
+        let is_openai = path.strip_prefix("/v1/").and_then(|rest| rest.split('/').next());
+        let is_openai = is_openai.is_some_and(|first| OPENAI.contains(&first));
+        if is_openai { format!(". Of OpenAI's API, this server has {OFFERED}.") } else { ".".to_owned() }
+    });
+    let detail = format!("There is no such path{hint} /openapi.json lists all paths.");
     Problem::of(ProblemType::NotFound).with_detail(detail)
 }
+
+/// What the paths for operators begin with.
+const ADMIN: &str = "/v1/admin";
+/// The first parts of paths of OpenAI's API behind `/v1/`.
+const OPENAI: [&str; 14] = [
+    "assistants",
+    "audio",
+    "batches",
+    "chat",
+    "completions",
+    "conversations",
+    "embeddings",
+    "files",
+    "fine_tuning",
+    "images",
+    "moderations",
+    "realtime",
+    "responses",
+    "threads",
+];
+const OFFERED: &str = "/v1/audio/transcriptions, /v1/audio/translations and /v1/models";
 
 /// The problem of a method that a path does not support. Its Allow header adds those that it supports.
 fn no_method(method: &Method) -> Problem {

@@ -29,6 +29,16 @@ pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> Violation {
 /// The known name that the caller probably meant: the most similar one, apart from case and punctuation. `None` if no
 /// name is similar.
 pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    nearest_of(name, known.iter().copied(), 2)
+}
+
+/// The known path that the caller probably meant. Paths have much in common, so the nearest is nearer than of other names.
+pub(crate) fn nearest_path<'a>(path: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_of(path, known, 4)
+}
+
+/// The most similar known name, of which at most one of `part` characters differs.
+fn nearest_of<'a>(name: &str, known: impl Iterator<Item = &'a str>, part: usize) -> Option<&'a str> {
     let bare = |s: &str| {
         s.chars()
             .take(MAX_QUOTED)
@@ -38,9 +48,8 @@ pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     };
     let name = bare(name);
     known
-        .iter()
-        .map(|k| (strsim::damerau_levenshtein(&name, &bare(k)), *k))
-        .filter(|(distance, k)| *distance <= k.len() / 2)
+        .map(|k| (strsim::damerau_levenshtein(&name, &bare(k)), k))
+        .filter(|(distance, k)| *distance <= k.len() / part)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, k)| k)
 }

@@ -121,6 +121,9 @@ async fn a_client_that_disconnects_while_its_job_is_submitted_leaves_no_queued_j
     assert_eq!(state, "cancelled");
 }
 
+const NOT_OFFERED: &str = "There is no such path. Of OpenAI's API, this server has /v1/audio/transcriptions, \
+    /v1/audio/translations and /v1/models. /openapi.json lists all paths.";
+
 #[tokio::test]
 async fn other_methods_and_paths_are_answered_with_problems() {
     let stack = Stack::with().workers(0).start().await;
@@ -146,6 +149,24 @@ async fn other_methods_and_paths_are_answered_with_problems() {
             "There is no such path; did you mean /v1/models/digit-recognition? /openapi.json lists all paths.",
         ),
         ("/nowhere", "There is no such path. /openapi.json lists all paths."),
+        (
+            "/v1/transcriptions",
+            "There is no such path; did you mean /v1/audio/transcriptions? /openapi.json lists all paths.",
+        ),
+        ("/v1/speech", "There is no such path. /openapi.json lists all paths."),
+        (
+            "/v1/audio/transcription",
+            "There is no such path; did you mean /v1/audio/transcriptions? /openapi.json lists all paths.",
+        ),
+        ("/v1/audio/speech", NOT_OFFERED),
+        ("/v1/chat/completions", NOT_OFFERED),
+        ("/v1/responses", NOT_OFFERED),
+        ("/v1/embeddings", NOT_OFFERED),
+        ("/v1/key", "There is no such path. /openapi.json lists all paths."),
+        (
+            "/v1/admin/key",
+            "There is no such path; did you mean /v1/admin/keys? /openapi.json lists all paths.",
+        ),
     ] {
         assert_eq!(stack.refused(stack.request("POST", path), 404).await.json["detail"], detail);
     }
