@@ -233,7 +233,19 @@ export async function reference(visit: Visit): Promise<unknown> {
   await operation.locator("button.primary").click();
   const answer = await operation.locator(".answer-text").textContent();
   await check(visit);
-  return answer?.slice(0, 20);
+  const size = page.viewportSize();
+  for (const width of [320, 360]) {
+    await page.setViewportSize({ width, height: 780 });
+    await check(visit);
+  }
+  if (size) await page.setViewportSize(size);
+  // What only operators use is at the end, until it is asked for.
+  const apart = page.locator("#operations > details:last-child");
+  const folded = [await apart.locator("section#admin-list-keys").isVisible(), await page.locator("#operations > section").last().getAttribute("id")];
+  await page.goto(`${base}/docs#admin-list-keys`);
+  await apart.locator("section#admin-list-keys").waitFor();
+  await check(visit);
+  return [answer?.slice(0, 20), ...folded];
 }
 
 /** Errors of each kind. */
@@ -277,6 +289,15 @@ export async function errors(visit: Visit): Promise<unknown> {
   late.resolve();
   await page.locator("#write-problem", { hasText: "A key is needed" }).waitFor({ state: "attached" });
   await page.unroute("**/handwriting-generator");
+  await page.evaluate((key) => sessionStorage.setItem("akhar-key", key), visit.key);
+  await open(visit, "write");
+  await page.locator("#page path").first().waitFor();
+  await page.locator("#text").fill("hello");
+  await page.locator("#write-button").click();
+  await page.locator("#write-problem .problem").waitFor();
+  // Nothing stands under a text that is not written.
+  const left = [page.locator("#page path"), page.locator("#save-png:enabled"), page.locator("#page-note:not(:empty)")];
+  shown["no text"] = `${await Promise.all(left.map((one) => one.count()))} ${await page.locator("#write-problem").textContent()}`;
   await open(visit, "speak");
   await page.locator("#sound").setInputFiles(`${fixtures}/audio/SOURCE.md`);
   await page.locator("#speak-problem .problem").waitFor();

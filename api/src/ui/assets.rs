@@ -123,6 +123,17 @@ mod tests {
     }
 
     #[test]
+    fn code_is_in_the_typefaces_that_have_gurmukhi() {
+        let styles = FILES.iter().filter(|(media_type, ..)| *media_type == STYLE);
+        let text: String = styles.map(|(.., bytes)| std::str::from_utf8(bytes).unwrap()).collect();
+        let named: Vec<&str> = text.split(';').filter(|rule| rule.contains("monospace")).collect();
+        assert!(
+            matches!(named[..], [only] if only.contains("--code:") && only.ends_with("\"Anek\"")),
+            "{named:?}"
+        );
+    }
+
+    #[test]
     fn scripts_find_the_service_from_their_own_address() {
         for (_, path, bytes) in FILES.iter().filter(|(media_type, ..)| *media_type == SCRIPT) {
             let text = std::str::from_utf8(bytes).unwrap();

@@ -39,6 +39,7 @@ async fn people_draw_write_and_speak_on_the_playground_on_phones_and_desktops() 
     for (kind, part) in [
         ("no picture", "SOURCE.md"),
         ("no recording", "SOURCE.md"),
+        ("no text", "0,0,0"),
         ("quota", "Try again in 7 s."),
         ("key", "This key does not work."),
     ] {
@@ -74,7 +75,8 @@ fn used(shown: &Value, heard: &str, doubt: &str, warnings: [&str; 2]) {
         assert!(speak["warnings"][nth].as_str().is_some_and(|text| text.starts_with(begin)), "{shown}");
     }
     assert_eq!(speak["doubt"], doubt, "{shown}");
-    assert_eq!(json!([shown["jobs"]["isList"], shown["reference"]]), json!([true, "200 application/json"]));
+    assert_eq!(shown["jobs"]["isList"], true);
+    assert_eq!(shown["reference"], json!(["200 application/json", false, "get-model"]));
 }
 
 /// Checks how the answers begin to the requests that the panels show as code, run with curl, Python and Node.js.

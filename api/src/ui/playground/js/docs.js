@@ -7,6 +7,9 @@ import { constraints, resolve } from "./schema.js";
 
 /** @typedef {import("./schema.js").Schema} Schema */
 
+/** The tags of what only operators use. */
+const OPERATORS = ["admin", "operations"];
+
 /** A text with code in backticks. @param {string} text @returns {(Node | string)[]} */
 function prose(text) {
   return text.split("`").map((part, nth) => (nth % 2 === 1 ? make("code", {}, part) : part));
@@ -66,23 +69,35 @@ function show(document) {
   const all = Object.entries(document["paths"]).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation: /** @type {Schema} */ (operation) })),
   );
-  /** @type {Node[]} */
-  const contents = [];
-  /** @type {Node[]} */
-  const sections = [];
-  for (const { name, description } of document["tags"]) {
+  const tags = /** @type {Schema[]} */ (document["tags"]);
+  const parts = tags.map(({ name, description }) => {
     const tagged = all.filter(({ operation }) => operation["tags"].includes(name));
     const links = tagged.map(({ operation }) => make("li", {}, make("a", { href: `#${operation["operationId"]}` }, operation["operationId"])));
-    contents.push(make("p", {}, name), make("ul", {}, ...links));
-    sections.push(make("p", { class: "tag" }, description), ...tagged.map(({ path, method, operation }) => section(document, path, method, operation)));
-  }
-  byId("contents").replaceChildren(...contents);
-  byId("operations").replaceChildren(...sections);
+    const sections = tagged.map(({ path, method, operation }) => section(document, path, method, operation));
+    const isShown = tagged.length > 0;
+    return {
+      isForOperators: OPERATORS.includes(name),
+      contents: isShown ? [make("p", {}, name), make("ul", {}, ...links)] : [],
+      sections: isShown ? [make("p", { class: "tag" }, description), ...sections] : [],
+    };
+  });
+  const [operators, callers] = [true, false].map((which) => parts.filter(({ isForOperators }) => isForOperators === which));
+  const apart = (/** @type {Node[]} */ nodes) => make("details", { class: "operators" }, make("summary", { lang: language }, t("docs.operators")), make("div", {}, ...nodes));
+  byId("contents").replaceChildren(...(callers ?? []).flatMap((part) => part.contents), apart((operators ?? []).flatMap((part) => part.contents)));
+  byId("operations").replaceChildren(...(callers ?? []).flatMap((part) => part.sections), apart((operators ?? []).flatMap((part) => part.sections)));
+}
+
+/** Shows the operation that the address names. */
+function showNamed() {
+  const named = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
+  const folded = named?.closest("details");
+  if (folded) folded.open = true;
+  named?.scrollIntoView();
 }
 
 const link = byId("docs-link");
 link.setAttribute("aria-current", "page");
 show(await (await fetch(`${base}/openapi.json`)).json());
 // The browser looked for the place that the address names before there was one.
-const named = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
-named?.scrollIntoView();
+showNamed();
+addEventListener("hashchange", showNamed);

@@ -26,6 +26,15 @@ export function startWrite() {
     page.setPen({ width: form.number("stroke-width"), colour: COLOURS[form.colour()] ?? "" });
   }
 
+  /** Takes off the page what stands on it, which is not the text any more. */
+  function blank() {
+    page.set({ x: [], y: [] }, form.number("page-width"), form.number("page-length"), 1);
+    byId("page").setAttribute("aria-label", t("write.page"));
+    byId("page-note").textContent = "";
+    byId("write-button").textContent = t("write.button");
+    for (const id of ["replay", "save-png", "save-svg"]) byId(id, HTMLButtonElement).disabled = true;
+  }
+
   /** @param {string} name of a parameter */
   function changed(name) {
     showPen();
@@ -66,6 +75,7 @@ export function startWrite() {
       clearProblem(place);
     } catch (error) {
       if (signal.aborted) return; // a newer request says what is wrong
+      blank();
       code.clear();
       showProblem(place, error);
       if (place.textContent?.includes("text")) area.setAttribute("aria-invalid", "true");
