@@ -31,7 +31,7 @@ enum Webhook {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let secret = secret(&env::var("AKHAR_WEBHOOK_SECRET")?)?;
+    let secret = secret(&env::var("WEBHOOK_SECRET")?)?;
     let listener = TcpListener::bind(("0.0.0.0", 8000)).await?;
     Ok(axum::serve(listener, Router::new().route("/", post(receive)).with_state(secret)).await?)
 }

@@ -43,7 +43,7 @@ pub(crate) enum Command {
     },
     /// Replace the quotas of a key's account, and how long its jobs are kept. What is not given is removed
     Limit {
-        /// The key's prefix: the 8 characters after `ak_`, as `akhar keys list` shows them
+        /// The whole key, or its prefix: the 8 characters after `ak_`, as `akhar keys list` shows them
         prefix: String,
         #[command(flatten)]
         quotas: QuotaOptions,
@@ -51,7 +51,7 @@ pub(crate) enum Command {
     /// Print the secret that signs the webhooks of a key's account, and make one if there is none. With options, change the
     /// webhook first
     Webhook {
-        /// The key's prefix: the 8 characters after `ak_`, as `akhar keys list` shows them
+        /// The whole key, or its prefix: the 8 characters after `ak_`, as `akhar keys list` shows them
         prefix: String,
         /// Where the ends of the account's jobs are announced if a request does not say so
         #[arg(long, value_name = "URL")]
@@ -65,13 +65,13 @@ pub(crate) enum Command {
     },
     /// Revoke a key, which stops working immediately
     Revoke {
-        /// The key's prefix: the 8 characters after `ak_`, as `akhar keys list` shows them
+        /// The whole key, or its prefix: the 8 characters after `ak_`, as `akhar keys list` shows them
         prefix: String,
     },
     /// Replace a key with a new one of the same account, role and lifetime, and print the new key to stdout. The old key stops
     /// working immediately, or after --overlap. The account keeps its jobs
     Rotate {
-        /// The key's prefix: the 8 characters after `ak_`, as `akhar keys list` shows them
+        /// The whole key, or its prefix: the 8 characters after `ak_`, as `akhar keys list` shows them
         prefix: String,
         /// How long the old key still works, such as 24h
         #[arg(long, value_name = "TIME", value_parser = lifetime)]

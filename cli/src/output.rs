@@ -1,6 +1,7 @@
 //! Writes results to standard output. The reader may close it early, as `head` does.
 
 use std::{
+    env,
     fmt::Display,
     io::{self, ErrorKind, Write as _},
 };
@@ -25,7 +26,14 @@ pub(crate) fn print(text: impl Display) -> Result<(), Failure> {
 
 /// Writes a line to standard error. Nothing depends on it, so the work goes on if it is closed or full.
 pub(crate) fn note(text: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", as_called(&text.to_string()));
+}
+
+/// A text with the commands that it names as they work where this one was called: `target/release/akhar keys list`, if that is how
+/// this program was called.
+pub(crate) fn as_called(text: &str) -> String {
+    let called = env::args().next().filter(|called| called.contains('/') && !called.contains(' '));
+    called.map_or_else(|| text.to_owned(), |called| text.replace("`akhar ", &format!("`{called} ")))
 }
 
 /// Writes a table.

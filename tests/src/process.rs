@@ -63,6 +63,7 @@ pub fn command<'a>(
     environment: impl IntoIterator<Item = &'a (String, String)>,
 ) -> Command {
     let mut command = Command::new(binary());
+    command.arg0("akhar"); // as from a folder in PATH
     for (name, _) in std::env::vars_os() {
         if name == "RUST_LOG" || name.to_string_lossy().starts_with("AKHAR_") {
             command.env_remove(name);

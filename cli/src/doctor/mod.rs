@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.json {
         output::line(json!({"ok": !failed, "checks": checks}))?;
     } else {
-        checks.iter().try_for_each(|check| output::print(check.text()))?;
+        checks.iter().try_for_each(|check| output::print(output::as_called(&check.text())))?;
     }
     if failed { Err(Failure::Exit(1)) } else { Ok(()) }
 }

@@ -19,6 +19,27 @@ use tokio::{task::JoinSet, time::timeout};
 use crate::{operations, violations};
 
 #[tokio::test]
+async fn commands_take_the_whole_key_and_hints_name_the_program_as_it_was_called() {
+    let stack = Stack::with().workers(0).start().await;
+    let key = stack.keys(&["create", "--name", "app"]).await;
+    let secret = stack.keys(&["webhook", &key]).await;
+    assert!(secret.starts_with("whsec_"), "{secret}");
+    assert_eq!(stack.keys(&["webhook", prefix(&key)]).await, secret);
+    stack.keys(&["limit", &key, "--rpm", "7"]).await;
+    assert!(stack.keys(&["list"]).await.contains("works, rpm 7  app"));
+    let new = stack.keys(&["rotate", &key]).await;
+    stack.keys(&["revoke", &new]).await;
+    let (code, _, log) = stack.run(&["keys", "revoke", &new]).await;
+    let shown = !log.contains(new.trim().rsplit('_').next().expect("a secret"));
+    assert!(code == Some(1) && shown && log.contains("`akhar keys list` shows all keys"), "{log}");
+    let mut command = stack.command(&["keys", "revoke", &new]);
+    command.arg0("target/release/akhar");
+    let ended = command.output().await.expect("it runs");
+    let log = String::from_utf8_lossy(&ended.stderr);
+    assert!(log.contains("`target/release/akhar keys list` shows all keys"), "{log}");
+}
+
+#[tokio::test]
 async fn every_invalid_key_is_refused_with_the_same_answer() {
     let stack = Stack::with().workers(0).start().await;
     let image = &operations()[0];
