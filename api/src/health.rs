@@ -12,8 +12,12 @@ use crate::{
 };
 
 problems! {
+    /// The problems of the liveness probe.
+    LiveProblems at "/health/live", [] => MalformedRequest,
+}
+problems! {
     /// The problems of the readiness probe.
-    ReadyProblems at "/health/ready", [] => Internal, Draining, Unavailable, NoWorker, StorageFull,
+    ReadyProblems at "/health/ready", [] => MalformedRequest, Internal, Draining, Unavailable, NoWorker, StorageFull,
 }
 
 /// The answer to a health probe.
@@ -36,7 +40,10 @@ pub(crate) struct HealthBody {
     operation_id = "health-live",
     tag = "operations",
     summary = "Check whether the process runs",
-    responses((status = 200, description = "The process runs.", body = HealthBody, example = json!({"status": "live"}))),
+    responses(
+        (status = 200, description = "The process runs.", body = HealthBody, example = json!({"status": "live"})),
+        LiveProblems,
+    ),
     security(()),
 )]
 pub(crate) async fn live() -> Json<HealthBody> {

@@ -1,11 +1,12 @@
-//! The description of a request header. It reads the header, and it describes it to the OpenAPI document.
+//! The description of a request header. It reads the header, and it describes it to the OpenAPI document. An empty header
+//! counts as absent, so that clients that send all of them, as Postman does, send valid requests.
 
 use axum::http::{HeaderMap, HeaderValue};
 use serde_json::json;
 use utoipa::openapi::{
-    RefOr, Required,
+    Required,
     path::{Parameter, ParameterBuilder, ParameterIn},
-    schema::{ArrayBuilder, ObjectBuilder, Schema, Type},
+    schema::{ObjectBuilder, Type},
 };
 
 use crate::problems::{Code, Violation};
@@ -21,20 +22,18 @@ pub(crate) struct Header {
     pub(crate) max_length: Option<usize>,
     /// A regular expression that valid values match.
     pub(crate) pattern: Option<&'static str>,
-    /// The most values, if it is a list of them.
-    pub(crate) max_items: Option<usize>,
     pub(crate) example: Option<&'static str>,
 }
 
 impl Header {
     /// A header whose values have no documented limits.
     pub(crate) const fn new(name: &'static str, text: &'static str) -> Self {
-        Self { name, text, max_length: None, pattern: None, max_items: None, example: None }
+        Self { name, text, max_length: None, pattern: None, example: None }
     }
 
     /// The header of a request. `None` if there is none. A violation if there is more than one.
     pub(crate) fn read<'a>(&self, headers: &'a HeaderMap) -> Result<Option<&'a HeaderValue>, Violation> {
-        let mut values = headers.get_all(self.name).iter();
+        let mut values = headers.get_all(self.name).iter().filter(|value| !value.is_empty());
         let value = values.next();
         if values.next().is_some() {
             return Err(self.violation(Code::Duplicated, "is given more than once"));
@@ -53,11 +52,8 @@ impl Header {
             .schema_type(Type::String)
             .max_length(self.max_length)
             .pattern(self.pattern)
+            .default(Some(json!("")))
             .build();
-        let schema: RefOr<Schema> = match self.max_items {
-            Some(max) => ArrayBuilder::new().items(schema).max_items(Some(max)).into(),
-            None => schema.into(),
-        };
         ParameterBuilder::new()
             .name(self.name)
             .parameter_in(ParameterIn::Header)

@@ -24,6 +24,8 @@ pub(crate) struct Field<T> {
     pub(crate) name: &'static str,
     /// What happens if it is absent.
     pub(super) if_absent: IfAbsent,
+    /// The value that has the same effect as none.
+    neutral: Option<&'static str>,
     /// The lines of its description. A field without description is not in the OpenAPI document.
     text: &'static [&'static str],
     /// The only texts that are accepted, because they mean the same as no value.
@@ -56,13 +58,26 @@ pub(crate) struct Slot {
 
 /// A field that can be absent.
 pub(crate) const fn field<T>(name: &'static str) -> Field<T> {
-    Field { name, if_absent: IfAbsent::Allow, text: &[], only: None, wrong: None, value: PhantomData }
+    Field {
+        name,
+        if_absent: IfAbsent::Allow,
+        neutral: None,
+        text: &[],
+        only: None,
+        wrong: None,
+        value: PhantomData,
+    }
 }
 
 impl<T> Field<T> {
     /// The same field with this value if it is absent, written as in a form.
     pub(crate) const fn or(self, default: &'static str) -> Self {
         Self { if_absent: IfAbsent::Default(default), ..self }
+    }
+
+    /// The same field, in which this value has the same effect as none. It is the default in the OpenAPI document.
+    pub(crate) const fn neutral(self, value: &'static str) -> Self {
+        Self { neutral: Some(value), ..self }
     }
 
     /// The same field, which must be present.
@@ -97,6 +112,12 @@ impl<T: Value> Field<T> {
         Err(vec![Violation::new(name, Code::Unsupported, detail)])
     }
 
+    /// Whether null counts as absent in a JSON body.
+    pub(super) fn is_nullable(&self) -> bool {
+        let is_plain = T::MAX_VALUES.is_none() && T::COMPONENT.is_none();
+        self.if_absent == IfAbsent::Allow && is_plain && T::rule().schema.get("enum").is_none()
+    }
+
     pub(super) fn missing(&self) -> String {
         let expected = T::COMPONENT.map(|_| format!(", expected {}", T::rule().expected)).unwrap_or_default();
         format!("{} is required{expected}", self.name)
@@ -120,6 +141,7 @@ pub(crate) struct FieldDescription {
     /// The schema, or a reference to that of the component.
     schema: serde_json::Value,
     default: Option<serde_json::Value>,
+    is_nullable: bool,
     /// The name and the schema of the component.
     component: Option<(&'static str, serde_json::Value)>,
 }
@@ -132,9 +154,13 @@ impl<T: Value> AnyField for Field<T> {
     fn describe(&self) -> Option<FieldDescription> {
         let schema = T::COMPONENT.map_or_else(|| T::rule().schema, |name| json!({"$ref": reference(name)}));
         let default = match self.if_absent {
-            IfAbsent::Default(text) if T::JSON == Kind::String => Some(text.into()),
-            IfAbsent::Default(text) => text.parse().ok(),
-            IfAbsent::Allow | IfAbsent::Refuse => None,
+            IfAbsent::Default(text) => Some(text),
+            IfAbsent::Allow => self.neutral,
+            IfAbsent::Refuse => None,
+        };
+        let default = match T::JSON {
+            Kind::String => default.map(serde_json::Value::from),
+            _ => default.and_then(|text| text.parse().ok()),
         };
         (!self.text.is_empty()).then(|| FieldDescription {
             name: self.name,
@@ -145,6 +171,7 @@ impl<T: Value> AnyField for Field<T> {
                 None => schema,
             },
             default,
+            is_nullable: self.is_nullable(),
             component: T::COMPONENT.map(|name| (name, T::rule().schema)),
         })
     }
@@ -155,17 +182,28 @@ impl<T: Value> AnyField for Field<T> {
 }
 
 impl FieldDescription {
-    /// The field as a property of a form.
-    pub(super) fn property(&self) -> RefOr<Schema> {
+    /// The field as a property of a form. Every value that generators of requests may fill in by themselves is valid: the
+    /// default, or one of a list.
+    pub(super) fn property(&self, is_json: bool) -> RefOr<Schema> {
         let mut schema = self.schema.clone();
-        schema["description"] = self.text.as_str().into();
-        if let Some(default) = &self.default {
-            if self.component.is_some() {
-                schema = json!({"oneOf": [schema]}); // a reference has no default
-            }
-            schema["default"] = default.clone();
+        let is_null = is_json && self.is_nullable && self.default.is_none();
+        if is_null {
+            schema["type"] = json!([schema["type"], "null"]);
         }
-        parsed(schema)
+        let is_empty = !is_json && !self.is_required;
+        let default = self.default.clone().or_else(|| empty(&schema).filter(|_| is_empty));
+        if let Some(default) = default {
+            if schema.get("$ref").is_some() {
+                schema = json!({"allOf": [schema]}); // a reference has no default
+            }
+            schema["default"] = default;
+        }
+        schema["description"] = self.text.as_str().into();
+        let mut schema = parsed(schema);
+        if let (true, RefOr::T(Schema::Object(object))) = (is_null, &mut schema) {
+            object.default = Some(json!(null)); // the library reads it as none
+        }
+        schema
     }
 
     /// The field as a parameter of a query string.
@@ -264,7 +302,8 @@ impl File {
     pub(super) fn url_schema(&self) -> Option<RefOr<Schema>> {
         let description = self.url?;
         Some(parsed(json!({
-            "type": "string", "format": "uri", "pattern": "^https?://", "maxLength": MAX_URL_BYTES, "description": description
+            "type": "string", "format": "uri", "pattern": "^https?://", "maxLength": MAX_URL_BYTES, "default": "",
+            "description": description,
         })))
     }
 
@@ -272,7 +311,7 @@ impl File {
     pub(super) fn upload_schema() -> RefOr<Schema> {
         let description = "In place of `file`: the id of an upload (`POST /v1/uploads`) that has a recording, of the sizes and \
             formats that `url` may have. An upload is for one request.";
-        parsed(json!({"type": "string", "format": "uuid", "description": description}))
+        parsed(json!({"type": "string", "default": "", "description": description}))
     }
 
     /// Its schema as a property.
@@ -300,6 +339,15 @@ fn media_type_of(
 /// What takes a file that is refused, as the end of a sentence.
 fn advice(elsewhere: Option<&str>) -> String {
     elsewhere.map(|advice| format!(": {advice}")).unwrap_or_default()
+}
+
+/// The value of a field of multipart/form-data that is sent as an empty text, which counts as absent.
+fn empty(schema: &serde_json::Value) -> Option<serde_json::Value> {
+    match schema["type"].as_str()? {
+        "array" => Some(json!([])),
+        "string" if schema.get("enum").is_none() => Some(json!("")),
+        _ => None,
+    }
 }
 
 /// The lines of a doc comment as one line.

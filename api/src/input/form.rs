@@ -109,7 +109,7 @@ pub(crate) fn describe<F: Form>(max_file_bytes: usize) -> Description {
     }
     let mut components = Vec::new();
     for field in F::described() {
-        form = form.property(field.name, field.property());
+        form = form.property(field.name, field.property(F::FILE.is_none()));
         form = if field.is_required { form.required(field.name) } else { form };
         components.extend(field.component());
     }
@@ -134,4 +134,60 @@ pub(crate) fn with_json<F: Form>(mut document: OpenApi) -> OpenApi {
     }
     document.components.get_or_insert_default().schemas.extend(form.components);
     document
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{
+        super::{field::Slot, values::Sent},
+        *,
+    };
+    use crate::{
+        openai::form::{AudioTranscriptionForm, AudioTranslationForm},
+        operations::{handwriting_generator::form::HandwritingForm, speech_recognition::form::SpeechForm},
+    };
+
+    /// The violations of a form that has these values and, for all other fields, the defaults of the document.
+    fn of_defaults<F: Form>(required: &[(&str, &str)]) -> Vec<Violation> {
+        let described: Vec<_> = F::described().collect();
+        let mut values = Values::default();
+        for Slot { name, .. } in F::slots() {
+            let required = required.iter().find(|(field, _)| *field == name).map(|(_, value)| json!(value));
+            let field = described.iter().find(|field| field.name == name);
+            let default = || {
+                let property =
+                    field.map(|field| serde_json::to_value(field.property(F::FILE.is_none())).unwrap());
+                property?.get("default").cloned()
+            };
+            match required.or_else(default) {
+                Some(value) if F::FILE.is_none() => {
+                    values.add(name, Sent::Json(serde_json::value::to_raw_value(&value).unwrap()));
+                }
+                Some(Value::String(text)) if text.is_empty() => (), // counts as absent
+                Some(Value::Array(list)) if list.is_empty() => (),
+                Some(Value::String(text)) => values.add(name, Sent::Bytes(text.into())),
+                Some(value) => values.add(name, Sent::Bytes(value.to_string().into())),
+                None => (),
+            }
+        }
+        let fields = F::take(&mut values);
+        let is_valid = fields.check(&mut values.violations).is_some();
+        assert_eq!(is_valid, values.violations.is_empty());
+        values.violations
+    }
+
+    #[test]
+    fn a_request_may_name_every_default() {
+        for format in ["spoken", "written"] {
+            assert_eq!(of_defaults::<SpeechForm>(&[("format", format)]), []);
+            assert_eq!(
+                of_defaults::<AudioTranscriptionForm>(&[("model", "speech-pa"), ("format", format)]),
+                []
+            );
+        }
+        assert_eq!(of_defaults::<AudioTranslationForm>(&[("model", "speech-pa")]), []);
+        assert_eq!(of_defaults::<HandwritingForm>(&[("text", "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ")]), []);
+    }
 }

@@ -15,7 +15,7 @@ use crate::{
 
 /// The header. `EventSource` sends it when it connects again.
 const HEADER: Header = Header {
-    pattern: Some(r"^(end|[0-9]{1,9}\.[0-9]{1,9})?$"),
+    pattern: Some(r"^(end|[0-9]{1,9}\.[0-9]{1,9})$"),
     ..Header::new(
         "Last-Event-ID",
         "The id of the last event that you have received. The stream continues after it. If that was `done`, the response is \
@@ -43,7 +43,7 @@ pub(super) enum EventId {
 impl EventId {
     /// Reads the header. `None` if there is none.
     pub(super) fn read(headers: &HeaderMap) -> Result<Option<Self>, Violation> {
-        let Some(value) = HEADER.read(headers)?.filter(|value| !value.is_empty()) else { return Ok(None) };
+        let Some(value) = HEADER.read(headers)? else { return Ok(None) };
         let parsed = value.to_str().ok().and_then(Self::parse);
         parsed.map(Some).ok_or_else(|| Self::not_an_event(&String::from_utf8_lossy(value.as_bytes())))
     }

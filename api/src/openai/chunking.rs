@@ -34,10 +34,7 @@ impl Value for Chunking {
     fn rule() -> Rule {
         rule(
             r#"auto or an object such as {"type":"server_vad"}"#,
-            json!({"oneOf": [
-                {"type": "string", "const": "auto"},
-                {"type": "object", "properties": {"type": {"const": SERVER_VAD}}, "required": ["type"]},
-            ]}),
+            json!({"type": "string", "pattern": r#"^(auto|\{"type": ?"server_vad"\})$"#}),
         )
     }
 

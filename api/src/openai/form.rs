@@ -47,14 +47,13 @@ fields! {
         prompt: Unused = field("prompt"),
         /// Terms that the recording is likely to have, such as names.
         keywords: Vec<Keyword> = field("keywords[]"),
-        /// The same.
         more_keywords: Vec<Keyword> = field("keywords"),
         /// Has no effect.
-        temperature: Bounded<f64, 0, 1> = field("temperature"),
+        temperature: Bounded<f64, 0, 1> = field("temperature").neutral("0"),
         /// Whether to send the words with the probabilities that they are right. Only with `json`.
         include: Vec<Logprobs> = field("include[]"),
         /// How to cut the recording. The server decides, so an object has no effect.
-        chunking: Chunking = field("chunking_strategy"),
+        chunking: Chunking = field("chunking_strategy").neutral("auto"),
         /// Has no effect, as the other members of `chunking_strategy`.
         chunking_type: ServerVad = field("chunking_strategy[type]"),
         /// Has no effect.
@@ -73,19 +72,19 @@ fields! {
         /// Whether the text has the words as they are spoken. The default is `written`.
         format: TextForm = field("format").or("written"),
         /// The digits of the written form. The default is `latin`.
-        digits: Digits = field("digits"),
+        digits: Digits = field("digits").neutral("latin"),
         /// The most characters of a line of subtitles. The default is 42.
-        max_line_length: MaxLineLength = field("max-line-length"),
+        max_line_length: MaxLineLength = field("max-line-length").neutral("42"),
         /// The most lines of a cue of subtitles. The default is 2.
-        max_lines: MaxLines = field("max-lines"),
+        max_lines: MaxLines = field("max-lines").neutral("2"),
         /// As `keywords[]`, but every text must be a term.
         keyterms: Vec<KeyTerm> = field("keyterms"),
         /// Has no effect: `response_format` decides whether the response has times.
-        with_timestamps: bool = field("with-timestamps"),
+        with_timestamps: bool = field("with-timestamps").neutral("false"),
         /// Has no effect: `timestamp_granularities[]` decides whether the response has words.
-        with_words: bool = field("with-words"),
+        with_words: bool = field("with-words").neutral("false"),
         /// Has no effect: `verbose_json` has the confidence.
-        with_confidence: bool = field("with-confidence"),
+        with_confidence: bool = field("with-confidence").neutral("false"),
         _speaker_names: Vec<Unsupported> = field("known_speaker_names[]").only(&[]),
         _speaker_references: Vec<Unsupported> = field("known_speaker_references[]").only(&[]),
     }
@@ -101,7 +100,7 @@ fields! {
         /// Has no effect.
         prompt: Unused = field("prompt"),
         /// Has no effect.
-        temperature: Bounded<f64, 0, 1> = field("temperature"),
+        temperature: Bounded<f64, 0, 1> = field("temperature").neutral("0"),
     }
 }
 
@@ -163,7 +162,7 @@ impl Form for AudioTranscriptionForm {
                 format!("stream needs response_format json, but response_format is {}", format.name());
             refuse("stream", Code::Unsupported, detail);
         }
-        if let (Some(TextForm::Spoken), Some(_)) = (self.format, self.digits) {
+        if let (Some(TextForm::Spoken), Some(Digits::Gurmukhi)) = (self.format, self.digits) {
             refuse("digits", Code::Unsupported, DIGITS_NEED_WRITTEN.to_owned());
         }
         let format = self.response_format?;

@@ -33,7 +33,7 @@ TYPES = {name: value for name, value in vars(bodies).items() if is_typeddict(val
 
 def described(schema: dict[str, Any]) -> Any:
     """A schema in the words of `written`."""
-    options = schema.get("oneOf", schema.get("anyOf", []))
+    options = schema.get("oneOf", schema.get("anyOf", schema.get("allOf", [])))
     if len(options) == 1:
         return described(options[0])
     if options:

@@ -15,14 +15,31 @@ pub struct JobEventBody {
     #[cfg_attr(feature = "schema", schema(pattern = "^(end|[0-9]{1,9}\\.[0-9]{1,9})$", example = "1.5"))]
     pub id: String,
     /// JSON: a `StateEvent`, `ProgressEvent`, `Segment` or `Job`.
-    #[cfg_attr(
-        feature = "schema",
-        schema(example = r#"{"start":0.24,"end":1.36,"transcription":"ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"}"#)
-    )]
+    #[cfg_attr(feature = "schema", schema(schema_with = data))]
     pub data: String,
     /// Milliseconds after which to connect again if the stream breaks. Present only in the first event.
     #[cfg_attr(feature = "schema", schema(nullable = false, minimum = 0))]
     pub retry: Option<u32>,
+}
+
+/// The schema of the data, which is JSON in a text.
+#[cfg(feature = "schema")]
+fn data() -> utoipa::openapi::schema::Object {
+    use serde_json::{Value, json};
+    use utoipa::openapi::{
+        extensions::Extensions,
+        schema::{ObjectBuilder, Type},
+    };
+    let content: Vec<Value> = ["StateEvent", "ProgressEvent", "Segment", "Job"]
+        .map(|name| json!({"$ref": format!("#/components/schemas/{name}")}))
+        .into();
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .content_media_type("application/json")
+        .examples([r#"{"start":0.24,"end":1.36,"transcription":"ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"}"#])
+        // The library has no member for the schema of the content.
+        .extensions(Some(Extensions::from_iter([("contentSchema", json!({"anyOf": content}))])))
+        .build()
 }
 
 /// What has happened to a job.

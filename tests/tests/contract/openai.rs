@@ -173,7 +173,7 @@ async fn the_fields_of_the_specified_path_work_here_too() {
     );
     let unused = ask(&[("with-timestamps", "true"), ("keyterms", "ਸਕੂਲ")]).await;
     assert_eq!(unused.header("akhar-warnings"), "\"with-timestamps has no effect\"");
-    let problem = ask(&[("format", "spoken"), ("digits", "latin")]).await;
+    let problem = ask(&[("format", "spoken"), ("digits", "gurmukhi")]).await;
     assert_eq!(problem.json()["error"]["param"], "digits");
 }
 

@@ -23,7 +23,7 @@ pub(crate) const RECORDING_URL: &str = "In place of `file`: an `https` URL from 
     default at most 512 × 1024² bytes and four hours, and of any format that `/v1/audio/transcriptions` takes.";
 
 /// Why `digits` is refused.
-pub(crate) const DIGITS_NEED_WRITTEN: &str = "digits needs format written, but format is spoken";
+pub(crate) const DIGITS_NEED_WRITTEN: &str = "digits gurmukhi needs format written, but format is spoken";
 
 /// Whether a text is as it is spoken, or as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,17 +83,17 @@ fields! {
         /// Whether the text has the words as they are spoken, or is written with numbers in figures, such as ₹250, 15% and 5:30,
         /// and in Panjabi with danda, comma and question mark. The default is `spoken`, but `written` if `Accept` asks for subtitles.
         format: TextForm = field("format"),
-        /// The digits of the text. Only with `format=written`, for which the default is `latin`.
-        digits: Digits = field("digits"),
+        /// The digits of the text. `gurmukhi` only with `format=written`.
+        digits: Digits = field("digits").neutral("latin"),
         /// The script of Panjabi texts: `latin` is ISO 15919, and `shahmukhi` is approximate, because it is made from Gurmukhi
         /// by rules. English texts do not change.
         script: Script = field("script").or("gurmukhi"),
         /// Whether the channels of the recording are mixed into one, or each is transcribed by itself.
         channels: Channels = field("channels").or("mixed"),
         /// The most characters of a line of subtitles. The default is 42.
-        max_line_length: MaxLineLength = field("max-line-length"),
+        max_line_length: MaxLineLength = field("max-line-length").neutral("42"),
         /// The most lines of a cue of subtitles. The default is 2. With a translation, each text has at least one line.
-        max_lines: MaxLines = field("max-lines"),
+        max_lines: MaxLines = field("max-lines").neutral("2"),
         /// Terms that the recording is likely to have, such as names: in Gurmukhi for Panjabi, in Latin letters for English.
         keyterms: Vec<KeyTerm> = field("keyterms").wrong("22"),
     }
@@ -117,7 +117,7 @@ impl Form for SpeechForm {
     fn check(self, violations: &mut Vec<Violation>) -> Option<(SpeechParameters, bool)> {
         let is_given = self.format.is_some();
         let format = self.format.unwrap_or(TextForm::Spoken);
-        if self.digits.is_some() && format == TextForm::Spoken {
+        if self.digits == Some(Digits::Gurmukhi) && format == TextForm::Spoken {
             violations.push(Violation::new("digits", Code::Unsupported, DIGITS_NEED_WRITTEN));
         }
         if self.with_words == Some(true) && self.with_timestamps == Some(false) {

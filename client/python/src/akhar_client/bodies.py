@@ -195,7 +195,7 @@ class HandwritingFields(TypedDict, total=False):
     with_image: bool
     stroke_color: Literal["black", "blue", "pink", "green", "yellow", "brown"]
     stroke_width: float
-    seed: int
+    seed: int | None
 
 
 class SpeechFields(TypedDict, total=False):

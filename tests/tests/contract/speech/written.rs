@@ -90,8 +90,8 @@ async fn a_form_of_another_name_and_digits_without_figures_are_refused() {
     for (fields, refused) in [
         ([("format", "text"), ("lang", "pa")], ("format", "not_a_choice")),
         ([("format", "written"), ("digits", "roman")], ("digits", "not_a_choice")),
-        ([("format", "spoken"), ("digits", "latin")], ("digits", "unsupported")),
-        ([("lang", "pa"), ("digits", "latin")], ("digits", "unsupported")),
+        ([("format", "spoken"), ("digits", "gurmukhi")], ("digits", "unsupported")),
+        ([("lang", "pa"), ("digits", "gurmukhi")], ("digits", "unsupported")),
     ] {
         let form = fields.iter().fold(Form::upload(&file), |form, (name, value)| form.text(name, value));
         let problem = stack.refused(stack.post(OPERATION, &form), 422).await;
