@@ -65,7 +65,9 @@ pub(crate) fn failure(base: &str, error: &ClientError) -> Failure {
             let reason = problem.errors.first().map_or(&problem.detail, |first| &first.detail);
             fail(format!("the server at {base} refuses requests ({}): {reason}", problem.status))
         }
-        ClientError::Http(error) => fail(format!("cannot reach the server at {base}: {}", causes(error))),
+        ClientError::Http { error, .. } => {
+            fail(format!("cannot reach the server at {base}: {}", causes(error)))
+        }
         ClientError::Json(_) | ClientError::TooLarge { .. } => {
             fail(format!("{base} does not answer like an Akhar server: {error}"))
         }

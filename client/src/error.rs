@@ -14,8 +14,13 @@ pub enum ClientError {
         retry_after_s: Option<u64>,
     },
     /// The server cannot be reached, the connection broke, or the response is an error without an error document.
-    #[error(transparent)]
-    Http(#[from] reqwest::Error),
+    #[error("{error}")]
+    Http {
+        /// What the connection or the status of the response says.
+        error: reqwest::Error,
+        /// Seconds after which the same request may succeed, if the server, or a proxy before it, sent `Retry-After`.
+        retry_after_s: Option<u64>,
+    },
     /// The response is not the JSON document that was expected.
     #[error("the response is not the expected JSON document: {0}")]
     Json(#[from] serde_json::Error),
@@ -27,12 +32,26 @@ pub enum ClientError {
     },
 }
 
+impl From<reqwest::Error> for ClientError {
+    fn from(error: reqwest::Error) -> Self {
+        Self::Http { error, retry_after_s: None }
+    }
+}
+
 impl ClientError {
     /// The HTTP status of the response. `None` if there was no complete response.
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Problem { problem, .. } => Some(problem.status),
-            Self::Http(error) => error.status().map(|status| status.as_u16()),
+            Self::Http { error, .. } => error.status().map(|status| status.as_u16()),
+            Self::Json(_) | Self::TooLarge { .. } => None,
+        }
+    }
+
+    /// Seconds after which the same request may succeed, if the response says so.
+    pub fn retry_after_s(&self) -> Option<u64> {
+        match self {
+            Self::Problem { retry_after_s, .. } | Self::Http { retry_after_s, .. } => *retry_after_s,
             Self::Json(_) | Self::TooLarge { .. } => None,
         }
     }
@@ -42,7 +61,7 @@ impl ClientError {
     pub fn may_pass(&self) -> bool {
         match (self, self.status()) {
             (_, Some(status)) => matches!(status, 408 | 429 | 500 | 502..=504 | 506..=599),
-            (Self::Http(error), None) => !error.is_builder() && !error.is_redirect(),
+            (Self::Http { error, .. }, None) => !error.is_builder() && !error.is_redirect(),
             (Self::Problem { .. } | Self::Json(_) | Self::TooLarge { .. }, None) => false,
         }
     }

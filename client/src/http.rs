@@ -374,10 +374,10 @@ async fn json<T: DeserializeOwned>(response: Response) -> Result<T, ClientError>
 async fn send(request: RequestBuilder) -> Result<Response, ClientError> {
     let response = request.send().await?;
     let Err(error) = response.error_for_status_ref() else { return Ok(response) };
-    let retry_after = response.headers().get(RETRY_AFTER).and_then(|v| v.to_str().ok()?.parse().ok());
+    let retry_after_s = response.headers().get(RETRY_AFTER).and_then(|v| v.to_str().ok()?.parse().ok());
     match json(response).await {
-        Ok(problem) => Err(ClientError::Problem { problem: Box::new(problem), retry_after_s: retry_after }),
-        Err(_) => Err(error.into()),
+        Ok(problem) => Err(ClientError::Problem { problem: Box::new(problem), retry_after_s }),
+        Err(_) => Err(ClientError::Http { error, retry_after_s }),
     }
 }
 

@@ -55,10 +55,7 @@ pub(crate) async fn repeat<T, F: Future<Output = Result<T, ClientError>>>(
     let pauses = MAX_PAUSES.build().map(|longest| longest.mul_f64(rand::random_range(0.1..=1.0)));
     let repeated = attempt.retry(pauses).when(ClientError::may_pass).adjust(|error, pause| {
         (retries.on_error)(error);
-        let pause = match error {
-            ClientError::Problem { retry_after_s: Some(seconds), .. } => Some(Duration::from_secs(*seconds)),
-            _ => pause,
-        };
+        let pause = error.retry_after_s().map(Duration::from_secs).or(pause);
         pause.filter(|pause| *pause < deadline.saturating_duration_since(Instant::now()))
     });
     repeated.await

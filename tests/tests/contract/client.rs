@@ -109,13 +109,38 @@ async fn the_client_repeats_what_is_safe_while_the_api_restarts() {
     let status = until("the request fails for the first time", async || seen.try_recv().ok()).await;
     assert_eq!(status, None, "there is no response");
     let unsafe_request = client.speech_recognition(clip.clone(), &SpeechRequest::default()).await;
-    assert!(matches!(unsafe_request, Err(ClientError::Http(_))), "it is not repeated: {unsafe_request:?}");
+    assert!(
+        matches!(unsafe_request, Err(ClientError::Http { .. })),
+        "it is not repeated: {unsafe_request:?}"
+    );
     stack.restart_api().await;
     let job = submitted.await.expect("no panic").expect("a job");
     let ended = client.ended_job(job.id).await.expect("the job");
     assert_eq!(ended.state, JobState::Succeeded);
     let repeated = client.submit_speech_recognition(clip, &request).await.expect("the same job");
     assert_eq!((repeated.id, client.jobs(10).await.expect("jobs").jobs.len()), (job.id, 1));
+}
+
+#[tokio::test]
+async fn the_client_comes_back_when_a_proxy_says_so() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let server = format!("http://{}", listener.local_addr().expect("an address"));
+    let proxy = AbortOnDropHandle::new(tokio::spawn(async move {
+        let (mut caller, _) = listener.accept().await.expect("a caller");
+        caller.read_u8().await.expect("a request");
+        let answer = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 61\r\ncontent-length: 0\r\n\r\n";
+        caller.write_all(answer).await.expect("an answer");
+        std::future::pending::<()>().await;
+    }));
+    let client = akhar_client::Client::new(akhar_tests::http::client(), server, "ak_x");
+    let client = client.retrying(Retries::within(Duration::from_secs(60)));
+    let error = client.job(Uuid::nil(), 0).await.expect_err("a proxy's error");
+    drop(proxy);
+    assert_eq!(
+        (error.status(), error.retry_after_s()),
+        (Some(503), Some(61)),
+        "it is not asked again too early"
+    );
 }
 
 #[tokio::test]
