@@ -5,6 +5,9 @@ use akhar_client::{OpenAiErrorBody, ViolationBody};
 use akhar_requests::Operation;
 use axum::http::StatusCode;
 
+/// The longest time for which a client of OpenAI's API waits because of `Retry-After`, seconds.
+const LONGEST_RETRY_AFTER_S: u64 = 120;
+
 /// Whether a path is of OpenAI's API. The operations have paths beside its models.
 pub(super) fn is_openai(path: &str) -> bool {
     let is_operation = |name: &str| Operation::ALL.into_iter().any(|operation| operation.name() == name);
@@ -21,6 +24,12 @@ pub(super) fn status(path: &str, status: StatusCode) -> StatusCode {
         }
         _ => status,
     }
+}
+
+/// Whether clients of OpenAI's API, which repeat a request after a 409 and after most errors with `Retry-After`, are told not to:
+/// its job was cancelled, or they would wait no longer than two minutes and then ask too early.
+pub(super) fn is_final(path: &str, status: StatusCode, retry_after_s: Option<u64>) -> bool {
+    is_openai(path) && (status == StatusCode::CONFLICT || retry_after_s > Some(LONGEST_RETRY_AFTER_S))
 }
 
 /// The member for a problem with this slug, status and these violations. `None` if the request was not to a path of
@@ -65,5 +74,15 @@ mod tests {
         let unprocessable = StatusCode::UNPROCESSABLE_ENTITY;
         assert_eq!(status("/v1/audio/translations", unprocessable), StatusCode::BAD_REQUEST);
         assert_eq!(status("/v1/models/speech-recognition", unprocessable), unprocessable);
+    }
+
+    #[test]
+    fn a_client_does_not_repeat_what_was_cancelled_or_is_refused_for_long() {
+        let is_final = |status, retry_after_s| is_final("/v1/audio/transcriptions", status, retry_after_s);
+        assert!(is_final(StatusCode::CONFLICT, None));
+        assert!(is_final(StatusCode::TOO_MANY_REQUESTS, Some(121)));
+        assert!(!is_final(StatusCode::TOO_MANY_REQUESTS, Some(120)));
+        assert!(!is_final(StatusCode::SERVICE_UNAVAILABLE, None));
+        assert!(!super::is_final("/v1/models/speech-recognition", StatusCode::CONFLICT, None));
     }
 }

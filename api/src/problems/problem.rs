@@ -21,7 +21,7 @@ use akhar_platform::{
 use akhar_requests::Unreadable;
 use axum::{
     body::Body,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 
@@ -30,6 +30,9 @@ use super::{
     problem_type::ProblemType,
     violation::{Code, Violation},
 };
+
+/// Says to clients of OpenAI's API whether to repeat the request.
+const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 /// An error for a caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -205,6 +208,9 @@ impl Problem {
         if let Some(seconds) = retry_after_s {
             headers.insert(header::RETRY_AFTER, seconds.into());
         }
+        if openai::is_final(instance, status, retry_after_s) {
+            headers.insert(X_SHOULD_RETRY, HeaderValue::from_static("false"));
+        }
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
@@ -345,6 +351,13 @@ mod tests {
                 "errors": [{"field": "top-k", "code": "out_of_range", "detail": "top-k is 6"}],
             })
         );
+    }
+
+    #[test]
+    fn clients_of_openai_are_told_not_to_repeat_a_cancelled_request() {
+        let mut response = Response::default();
+        Problem::of(ProblemType::JobCancelled).write(&mut response, "/v1/audio/transcriptions", "r");
+        assert_eq!(response.headers()[X_SHOULD_RETRY], "false");
     }
 
     #[test]
