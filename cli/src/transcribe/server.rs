@@ -41,7 +41,8 @@ impl Server {
         pace: &Pace,
     ) -> Result<Self, Failure> {
         let (base, demo_key) = service.ready().await?;
-        let key = key.or_else(|| demo_key.map(SecretString::from)).ok_or_else(|| {
+        // A database that had no keys accepts only the new one: another is for a server elsewhere.
+        let key = demo_key.map(SecretString::from).or(key).ok_or_else(|| {
             fail("the database has API keys: set AKHAR_KEY to one of them, or name its file with --key-file")
         })?;
         Self::open(&elsewhere::http(true)?, base, key, pace).await

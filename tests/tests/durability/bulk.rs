@@ -72,7 +72,8 @@ async fn a_run_survives_a_killed_worker_and_a_killed_api() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_without_a_server_starts_its_own_and_stops_it() {
     let shared = Cluster::shared().folder();
-    let environment = environment(&shared.join("bulk-embedded-data")).await;
+    let mut environment = environment(&shared.join("bulk-embedded-data")).await;
+    environment.push(("AKHAR_KEY".to_owned(), "ak_of_a_server_elsewhere".to_owned()));
     let folders = Folders::new(shared, "bulk-embedded");
     folders.add_clips(2);
     let (code, out, log) = run(folders.command_with(&environment, &["--format", "txt"])).await;
