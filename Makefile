@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: run test test-pooler test-pooler-poll check wheel wheel-test deb deb-test fmt reference openapi schema docs bench chaos attack fuzz eval deploy-check deploy-rules help
+.PHONY: run test test-pooler test-pooler-poll check wheel wheel-test deb deb-test fmt reference openapi schema docs clients bench chaos attack fuzz eval deploy-check deploy-rules help
 
 # Where ONNX Runtime's library lies; an absolute path, since tests start the program from other folders.
 export AKHAR_ORT_DYLIB ?= $(CURDIR)/.cache/onnxruntime/libonnxruntime.so
@@ -100,6 +100,11 @@ docs: ## Build the book with the Rust documentation, and its pages as Markdown, 
 	echo '<meta http-equiv="refresh" content="0; url=../reference/rust.html">' >target/book/rust/index.html
 	scripts/llms.sh
 	scripts/check_links.sh book
+
+clients: ## Try published clients and generators of clients, which it downloads, with a build or with the service of AKHAR_URL and AKHAR_KEY
+	scripts/setup.sh run
+	cargo build --locked --package akhar
+	scripts/clients.sh
 
 bench: ## Measure, beside other programs: bench/results/summary.md (one part: akhar-bench --help)
 	scripts/setup.sh run
