@@ -51,7 +51,7 @@ impl Header {
         let schema = ObjectBuilder::new()
             .schema_type(Type::String)
             .max_length(self.max_length)
-            .pattern(self.pattern)
+            .pattern(self.pattern.map(|pattern| format!("^$|{pattern}")))
             .default(Some(json!("")))
             .build();
         ParameterBuilder::new()

@@ -302,7 +302,7 @@ impl File {
     pub(super) fn url_schema(&self) -> Option<RefOr<Schema>> {
         let description = self.url?;
         Some(parsed(json!({
-            "type": "string", "format": "uri", "pattern": "^https?://", "maxLength": MAX_URL_BYTES, "default": "",
+            "type": "string", "format": "uri", "pattern": "^$|^https?://", "maxLength": MAX_URL_BYTES, "default": "",
             "description": description,
         })))
     }

@@ -106,7 +106,7 @@ def test_a_field_that_is_none_is_not_sent() -> None:
     server.client().speech_recognition(b"wav", lang=None, with_words=True)  # type: ignore[arg-type]
     assert b'name="lang"' not in server.requests[-1].content
     assert b'name="with-words"' in server.requests[-1].content
-    server.client().handwriting_generator("ਸਤਿ", seed=None)  # type: ignore[arg-type]
+    server.client().handwriting_generator("ਸਤਿ", seed=None)
     assert server.requests[-1].content == '{"text":"ਸਤਿ"}'.encode()
 
 
