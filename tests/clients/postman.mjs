@@ -11,7 +11,7 @@ const address = (item) => item.request.url.path.join("/");
 collection.item = requests(collection.item).filter(
   (item) => item.request.method === "POST" && /^v1\/(models|audio)\//.test(address(item)),
 );
-assert.equal(collection.item.length, 6);
+assert(collection.item.length > 5);
 for (const item of collection.item) {
   const file = { "digit": "images/digit-5.png", "alpha": "images/letter-ka.png" }[address(item).slice(10, 15)];
   for (const part of item.request.body.formdata ?? []) {
