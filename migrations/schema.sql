@@ -25,7 +25,26 @@ begin
     return null;
 end $function$;
 
--- The turns of new jobs, in the order of the arrays: each job of an account gets the turn after its last waiting one, but none that was claimed already.
+-- Whether an account is erased, or is being erased.
+CREATE OR REPLACE FUNCTION public.is_erased(account uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+    select exists (select from audit where action = 'account.erase' and target = account::text)
+$function$;
+
+-- Whether a row may be written for an account. Until the transaction ends, the erasure of the account does not begin.
+CREATE OR REPLACE FUNCTION public.may_write(account uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+    perform pg_advisory_xact_lock_shared(hashtext('erasure'), uuid_hash(account));
+    return not is_erased(account);
+end $function$;
+
+-- The turns of new jobs, in the order of the arrays: each job of an account gets the turn after its last waiting one, but none that was claimed already. Null for an account that is erased.
 CREATE OR REPLACE FUNCTION public.next_turns(queues text[], priorities smallint[], accounts uuid[])
  RETURNS bigint[]
  LANGUAGE plpgsql
@@ -42,11 +61,11 @@ begin
             from unnest(queues, priorities, accounts) with ordinality as new (queue, priority, account, nth)
             group by queue, priority, account),
         of_account as materialized ( -- looked up once for each account
-            select nths, coalesce((
+            select nths, case when not is_erased(new.account) then coalesce((
                 select j.turn from jobs j
                 where j.queue = new.queue and j.account_id = new.account and j.priority = new.priority
                     and coalesce(j.ended_at, 'infinity') = 'infinity' and j.turn > new.claimed
-                order by j.turn desc limit 1), new.claimed) as last_turn
+                order by j.turn desc limit 1), new.claimed) end as last_turn
             from new)
         select array_agg(last_turn + n order by nth)
         from of_account cross join unnest(nths) with ordinality as given (nth, n));
@@ -65,7 +84,7 @@ AS $function$
             order by c.turn desc limit 1), 0)
 $function$;
 
--- Who owns jobs. A row is never deleted, so a job always names its owner.
+-- Who owns jobs. A row is deleted only when the account is erased, after its jobs.
 create table accounts (
     id uuid not null, -- UUIDv7; equal to api_keys.id where the key was made before accounts existed.
     name text not null, -- The operator's name for it.
@@ -91,7 +110,7 @@ create table accounts (
 );
 CREATE TRIGGER announce_account AFTER UPDATE ON public.accounts FOR EACH ROW EXECUTE FUNCTION announce_api_key();
 
--- Keys of accounts. A row is never deleted.
+-- Keys of accounts. A row is deleted only when its account is erased.
 create table api_keys (
     id uuid not null, -- UUIDv7.
     name text not null, -- The operator's name for it; a rotated key keeps it.
@@ -155,6 +174,7 @@ create table audit (
     constraint audit_n_changed_check CHECK ((n_changed > 0))
 );
 CREATE INDEX audit_at ON public.audit USING btree (at);
+CREATE INDEX audit_erased ON public.audit USING btree (target) WHERE (action = 'account.erase'::text);
 
 -- How far the claims of a queue have come: the highest turn of each claim. A sweep deletes all but the highest of a queue and priority. Claims insert rows, because an update of one row would make them wait for each other.
 create table claimed_turns (

@@ -9,7 +9,8 @@ pub const MAX_KEY_CHARACTERS: usize = 255;
 /// The result of a request with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
-    /// No request for another job had this key, or its row was deleted since. It belongs to this job.
+    /// No request for another job had this key, or its row was deleted since. It belongs to this job. Of an account that is erased,
+    /// no key is kept.
     New,
     /// An earlier request had this key and the same fingerprint. This is its job.
     Repeated(Uuid),
@@ -30,16 +31,18 @@ pub async fn claim(
 ) -> Result<Claim, sqlx::Error> {
     // The update changes nothing. It makes the statement return the row in every case, and makes a concurrent claim of the
     // same key wait for this one.
-    let (stored, job): (Vec<u8>, Uuid) = sqlx::query_as(
-        "insert into idempotency_keys as kept (account_id, key, fingerprint, job_id) values ($1, $2, $3, $4)
+    let kept: Option<(Vec<u8>, Uuid)> = sqlx::query_as(
+        "insert into idempotency_keys as kept (account_id, key, fingerprint, job_id)
+         select $1, $2, $3, $4 where may_write($1)
          on conflict (account_id, key) do update set job_id = kept.job_id returning fingerprint, job_id",
     )
     .bind(account_id)
     .bind(key)
     .bind(fingerprint)
     .bind(job_id)
-    .fetch_one(db)
+    .fetch_optional(db)
     .await?;
+    let Some((stored, job)) = kept else { return Ok(Claim::New) };
     Ok(if stored != fingerprint {
         Claim::Reused
     } else if job == job_id {

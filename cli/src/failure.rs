@@ -49,6 +49,8 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Change(#[from] akhar_operators::ChangeError),
     #[error(transparent)]
+    Erase(#[from] akhar_operators::EraseError),
+    #[error(transparent)]
     Key(#[from] akhar_operators::KeyError),
     #[error(transparent)]
     Manifest(#[from] akhar_inference::ManifestError),

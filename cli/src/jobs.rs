@@ -200,14 +200,7 @@ fn confirm(groups: &[JobGroup], n: i64, verb: &str, all: bool) -> Result<(), Fai
         };
     }
     groups_table(groups)?;
-    output::print(format_args!("{verb} these {n} jobs? [y/N] "))?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer).map_err(Failure::io("cannot read the answer"))?;
-    if matches!(answer.trim(), "y" | "yes") {
-        Ok(())
-    } else {
-        Err(Failure::Command("nothing was changed".to_owned()))
-    }
+    output::ask(format_args!("{verb} these {n} jobs?"))
 }
 
 fn groups_table(groups: &[JobGroup]) -> Result<(), Failure> {

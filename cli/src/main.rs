@@ -4,6 +4,7 @@
 
 #![warn(clippy::print_stderr, clippy::print_stdout)]
 
+mod accounts;
 mod actor;
 mod api;
 mod audit;
@@ -78,6 +79,9 @@ enum Command {
     /// Create, list, limit, revoke and rotate API keys, and change the webhooks of their accounts
     #[command(subcommand)]
     Keys(keys::Command),
+    /// Erase accounts
+    #[command(subcommand)]
+    Accounts(accounts::Command),
     /// List webhooks, and send those again that were given up
     #[command(subcommand)]
     Webhooks(webhooks::Command),
@@ -162,6 +166,7 @@ fn run(command: Command) -> Result<(), Failure> {
             Command::Migrate { reset_role: true } => connect::reset_role(&config).await,
             Command::Migrate { reset_role: false } => connect::migrate(&config).await,
             Command::Keys(command) => keys::run(&config, command).await,
+            Command::Accounts(command) => accounts::run(&config, command).await,
             Command::Webhooks(command) => webhooks::run(&config, command).await,
             Command::Jobs(command) => jobs::run(&config, command).await,
             Command::Queues(command) => queues::run(&config, command).await,

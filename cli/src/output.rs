@@ -36,6 +36,18 @@ pub(crate) fn as_called(text: &str) -> String {
     called.map_or_else(|| text.to_owned(), |called| text.replace("`akhar ", &format!("`{called} ")))
 }
 
+/// Asks on a terminal. Fails unless the answer is yes.
+pub(crate) fn ask(question: impl Display) -> Result<(), Failure> {
+    print(format_args!("{question} [y/N] "))?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer).map_err(Failure::io("cannot read the answer"))?;
+    if matches!(answer.trim(), "y" | "yes") {
+        Ok(())
+    } else {
+        Err(Failure::Command("nothing was changed".to_owned()))
+    }
+}
+
 /// Writes a table.
 pub(crate) fn table<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> Result<(), Failure> {
     print(columns(head, rows))

@@ -66,6 +66,8 @@ actions! {
     KeyRotate: "key.rotate", Admin;
     /// Revoke a key.
     KeyRevoke: "key.revoke", Admin;
+    /// Erase an account with all that is kept of it. The function `is_erased` of the database knows this name.
+    AccountErase: "account.erase", Admin;
 }
 
 impl Action {

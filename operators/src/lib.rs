@@ -7,6 +7,7 @@
 pub mod accounts;
 pub mod audit;
 pub mod changes;
+pub mod erasure;
 pub mod keys;
 pub mod minutes;
 pub mod overview;
@@ -18,5 +19,6 @@ pub mod workers;
 
 pub use audit::{Action, Actor, ChangeError, Forbidden};
 pub use changes::Change;
+pub use erasure::EraseError;
 pub use keys::KeyError;
 pub use search::JobSearch;

@@ -56,6 +56,7 @@ pub use requeue::{Requeue, requeue};
 pub use reserved_uploads::{ReservedUpload, find_reserved_upload, reserve_upload};
 pub use retry::{CAN_BE_RETRIED, retry};
 pub use stored::stored_bytes;
+pub use submissions::hold_writes;
 pub use submit::{Submitted, submit, submitted};
 pub use sweep::{RunningJob, expire, forget_workers, lost, make_due, overdue};
 pub use uploads::used_objects;

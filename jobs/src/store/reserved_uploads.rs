@@ -23,7 +23,7 @@ pub struct ReservedUpload {
 
 /// Reserves an upload, if its account has no more than `max_bytes` with it: in uploads of the last day without a job, and in those
 /// whose jobs need them. Each counts at least `least_bytes`, so that their number has a bound too. Returns whether it did. A
-/// repetition has no further effect. The row of the account is locked meanwhile, so that no two uploads get the same bytes.
+/// repetition has no further effect. An account that is erased gets none. The row of the account is locked meanwhile, so that no two uploads get the same bytes.
 pub async fn reserve_upload(
     db: &Pool,
     upload: ReservedUpload,
@@ -42,10 +42,10 @@ async fn reserve(
     least_bytes: i64,
 ) -> Result<bool, sqlx::Error> {
     let ReservedUpload { id, account_id, n_bytes } = upload;
-    sqlx::query("select from accounts where id = $1 for no key update")
-        .bind(account_id)
-        .execute(&mut *transaction)
-        .await?;
+    let account = sqlx::query("select from accounts where id = $1 and may_write(id) for no key update");
+    if account.bind(account_id).execute(&mut *transaction).await?.rows_affected() == 0 {
+        return Ok(false);
+    }
     let reserved = sqlx::query(concat!(
         "insert into reserved_uploads (id, account_id, n_bytes)
          select $1, $2, $3 where greatest($3, $5) + (

@@ -33,7 +33,7 @@ pub async fn retry(db: &mut PgConnection, jobs: &[JobId]) -> Result<usize, sqlx:
                  acknowledged = true, run_at = now(), max_attempts = j.attempt + ",
     );
     query.push_bind(MORE_ATTEMPTS).push(
-        " from given where j.id = given.id returning j.queue, j.account_id, j.group_name),
+        " from given where j.id = given.id and given.turn is not null returning j.queue, j.account_id, j.group_name),
          notified as (select pg_notify(",
     );
     query.push_bind(JOBS_QUEUED).push(

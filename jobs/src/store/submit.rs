@@ -20,7 +20,7 @@ use super::{
 pub enum Submitted {
     /// The job was inserted and waits in its queue.
     Accepted,
-    /// A job with this id exists already. It was not changed.
+    /// A job with this id exists already and was not changed, or its account is erased.
     Exists,
 }
 
@@ -99,7 +99,7 @@ pub async fn submitted(db: &mut PgConnection, jobs: &[&NewJob]) -> Result<HashSe
 /// Inserts the rows in the order of `jobs`, which must be sorted by id, and announces their queues unless they must be flushed first.
 ///
 /// `next_turns` gives a turn for each place of its arrays, in their order, and keeps the accounts' turns locked until the
-/// commit; a job that exists already uses up its turn. An asynchronous job (priority 0), and one with a webhook, is
+/// commit; a job that exists already uses up its turn, and one of an erased account gets none. An asynchronous job (priority 0), and one with a webhook, is
 /// acknowledged from the start.
 async fn insert(
     db: &mut PgConnection,
@@ -133,7 +133,7 @@ async fn insert(
              insert into jobs (id, account_id, operation, queue, priority, parameters,
                  media_type, upload, upload_url, upload_bytes, upload_sha256, request_id, traceparent, webhook_url, retain_s,
                  group_name, labels, recording_url, turn, acknowledged, max_attempts)
-             select *, priority = 0 or webhook_url is not null, $19 from new
+             select *, priority = 0 or webhook_url is not null, $19 from new where turn is not null
              on conflict (id) do nothing
              returning id, queue),
          -- If no job must be flushed, the commit does not wait for the disk, and the queues are announced with it.

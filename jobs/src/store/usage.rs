@@ -36,21 +36,24 @@ pub struct Usage {
 }
 
 /// Reserves an amount for a job, if its account has any left. Until the transaction ends, it keeps the row of the account's day
-/// locked, so that no two jobs get the same time.
+/// locked, so that no two jobs get the same time. Writes nothing for an account that is erased, whose job is not submitted either.
 pub async fn reserve_amount(db: &Pool, reservation: Reservation) -> Result<Usage, sqlx::Error> {
     db.transaction(move |transaction| Box::pin(reserve(transaction, reservation))).await
 }
 
 async fn reserve(transaction: &mut PgConnection, reservation: Reservation) -> Result<Usage, sqlx::Error> {
     let Reservation { job, account_id, seconds, quota_s } = reservation;
-    let used_s: f64 = sqlx::query_scalar(
-        "insert into audio_usage (account_id, day, seconds) values ($1, (now() at time zone 'utc')::date, 0)
+    let used_s: Option<f64> = sqlx::query_scalar(
+        "insert into audio_usage (account_id, day, seconds) select $1, (now() at time zone 'utc')::date, 0 where may_write($1)
          on conflict (account_id, day) do update set seconds = audio_usage.seconds
          returning seconds",
     )
     .bind(account_id)
-    .fetch_one(&mut *transaction)
+    .fetch_optional(&mut *transaction)
     .await?;
+    let Some(used_s) = used_s else {
+        return Ok(Usage { used_s: 0.0, reserved_s: 0.0, is_accepted: true, day_ends_in: Duration::ZERO });
+    };
     let (reserved_s, is_accepted, left_s): (f64, bool, f64) = sqlx::query_as(
         "with others as (
              select coalesce(sum(r.seconds), 0) as reserved_s

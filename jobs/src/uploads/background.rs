@@ -1,10 +1,10 @@
 //! Deletes objects in the background: whoever ends a job does not wait for that.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{error::UploadStoreError, location::Location, locations::Locations};
+use super::locations::Locations;
 
 /// The most objects that wait to be deleted. Further ones are left to the next listing (see `orphans`).
 const MAX_WAITING: usize = 4096;
@@ -66,22 +66,7 @@ async fn run(locations: Arc<Locations>, mut receiver: mpsc::Receiver<Request>) {
 }
 
 async fn delete(locations: &Locations, urls: Vec<String>) {
-    let failed = |error: &UploadStoreError, n| {
+    for (error, n) in locations.delete(urls).await {
         tracing::warn!(%error, n, "could not delete uploads whose jobs have ended: a later listing finds them");
-    };
-    let mut by_location: HashMap<String, (Location, Vec<String>)> = HashMap::new();
-    for url in urls {
-        match locations.resolve(&url) {
-            Ok((location, name)) => {
-                let entry = by_location.entry(location.url().to_owned());
-                entry.or_insert_with(|| (location, Vec::new())).1.push(name);
-            }
-            Err(error) => failed(&error, 1),
-        }
-    }
-    for (location, names) in by_location.into_values() {
-        if let Err(error) = location.delete(&names).await {
-            failed(&error, names.len());
-        }
     }
 }

@@ -63,4 +63,28 @@ impl Locations {
         others.insert(base.to_owned(), location.clone());
         Ok((location, name))
     }
+
+    /// Deletes the objects with these addresses. Returns what failed, and for how many of them.
+    pub(super) async fn delete(
+        &self,
+        urls: impl IntoIterator<Item = String>,
+    ) -> Vec<(UploadStoreError, usize)> {
+        let mut failed = Vec::new();
+        let mut by_location: HashMap<String, (Location, Vec<String>)> = HashMap::new();
+        for url in urls {
+            match self.resolve(&url) {
+                Ok((location, name)) => {
+                    let entry = by_location.entry(location.url().to_owned());
+                    entry.or_insert_with(|| (location, Vec::new())).1.push(name);
+                }
+                Err(error) => failed.push((error, 1)),
+            }
+        }
+        for (location, names) in by_location.into_values() {
+            if let Err(error) = location.delete(&names).await {
+                failed.push((error, names.len()));
+            }
+        }
+        failed
+    }
 }

@@ -44,6 +44,11 @@ impl UploadStore {
         location.presign(&name(upload), upload.n_bytes, lifetime).await
     }
 
+    /// The address of the object that the caller may write. `None` if uploads are not kept in a bucket.
+    pub fn reserved_object(&self, upload: &ReservedUpload) -> Option<String> {
+        self.configured().map(|location| location.object_url(&name(upload)))
+    }
+
     /// Looks for what the caller has written, and reads its first bytes, `n_start` of them if it has as many.
     pub async fn written(&self, upload: &ReservedUpload, n_start: u64) -> Result<Written, UploadStoreError> {
         let Some(location) = self.configured() else { return Ok(Written::Nothing) };

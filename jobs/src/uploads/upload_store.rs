@@ -129,6 +129,14 @@ impl UploadStore {
         objects.into_iter().for_each(|url| self.deletions.delete(url));
     }
 
+    /// Deletes objects before it returns. One that does not exist is no error.
+    pub async fn delete_now(
+        &self,
+        objects: impl IntoIterator<Item = String>,
+    ) -> Result<(), UploadStoreError> {
+        self.locations.delete(objects).await.into_iter().next().map_or(Ok(()), |(error, _)| Err(error))
+    }
+
     /// Deletes the upload of a job that was not accepted. Keeps it if the job has it after all: an earlier try to submit
     /// the job may have succeeded.
     pub async fn release(

@@ -117,6 +117,13 @@ async fn prepare(stack: &Stack, action: Action) -> Made {
             let form = ("/ops/keys", vec![("prefix", key.clone())]);
             with_key(&["revoke"], Some(form), Some(("DELETE", "", Value::Null)))
         }
+        Action::AccountErase => {
+            let of_key = "select account_id from api_keys where prefix = $1";
+            let account: Uuid =
+                sqlx::query_scalar(of_key).bind(&key).fetch_one(&stack.db).await.expect("a key");
+            let command = texts(&["accounts", "erase", &key, "--yes"]);
+            Made { command, form: None, request: None, target: account.to_string() }
+        }
     }
 }
 

@@ -26,7 +26,7 @@ async fn job_of(request: reqwest::RequestBuilder) -> Uuid {
 }
 
 /// Everything that is stored: all tables as Postgres dumps them, and all objects.
-async fn stored(stack: &Stack, store: &Store) -> Vec<u8> {
+pub(crate) async fn stored(stack: &Stack, store: &Store) -> Vec<u8> {
     let (programs, _) = PrivatePostgres::programs().expect("the programs of Postgres");
     let options = &stack.db.servers().options()[0];
     let dump = tokio::process::Command::new(programs.join("pg_dump"))
@@ -49,7 +49,7 @@ async fn stored(stack: &Stack, store: &Store) -> Vec<u8> {
 }
 
 /// Whether these bytes have the text: as it is, or in hexadecimal digits, as dumps have bytes.
-fn has(bytes: &[u8], text: &str) -> bool {
+pub(crate) fn has(bytes: &[u8], text: &str) -> bool {
     let hex = text.bytes().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
     let contains = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
     contains(text.as_bytes()) || contains(hex.as_bytes())

@@ -9,6 +9,7 @@ mod bulk;
 mod client;
 mod compression;
 mod deletion;
+mod erasure;
 mod events;
 mod fields;
 mod files;

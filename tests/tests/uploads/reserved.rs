@@ -327,3 +327,17 @@ async fn a_server_without_a_bucket_takes_no_uploads() {
         assert_eq!(n_reserved(&stack).await, 0);
     }
 }
+
+#[tokio::test]
+async fn the_uploads_of_an_erased_account_are_deleted_from_the_bucket() {
+    let (builder, store) = with_bucket().await;
+    let stack = builder.workers(0).start().await;
+    let file = recording("pa-water.mp3").bytes;
+    let used = upload(&stack, &file).await;
+    send(asynchronous(&stack, &of_upload(used))).await.job();
+    upload(&stack, &file).await;
+    send(stack.post(SPEECH, &Form::upload(&file)).header("prefer", "respond-async")).await.job();
+    store.has(3).await;
+    stack.akhar(&["accounts", "erase", "test", "--yes"]).await;
+    assert_eq!((store.objects().await, n_reserved(&stack).await), (Vec::new(), 0));
+}
