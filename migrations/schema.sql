@@ -34,6 +34,16 @@ AS $function$
     select exists (select from audit where action = 'account.erase' and target = account::text)
 $function$;
 
+-- Whether the database was restored and no operator has let it go on. The setting akhar.restored is written into the data folder by the script that restores it, because nobody can write to the database before it has recovered.
+CREATE OR REPLACE FUNCTION public.is_quiet()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+    select exists (select from restores where released_at is null)
+        or coalesce(current_setting('akhar.restored', true), '') not in (select '' union all select name from restores)
+$function$;
+
 -- Whether a row may be written for an account. Until the transaction ends, the erasure of the account does not begin.
 CREATE OR REPLACE FUNCTION public.may_write(account uuid)
  RETURNS boolean
@@ -342,6 +352,14 @@ create table reserved_uploads (
     constraint reserved_uploads_pkey PRIMARY KEY (id)
 );
 CREATE INDEX reserved_uploads_of_account ON public.reserved_uploads USING btree (account_id);
+
+-- The restores of the database that are known. While one is not released, no job starts, no webhook is sent and nothing old is deleted.
+create table restores (
+    name text not null, -- What the setting akhar.restored says in a data folder that was restored, or a random id.
+    restored_at timestamp with time zone not null default now(), -- When it was recorded.
+    released_at timestamp with time zone, -- When an operator let the database go on; null before.
+    constraint restores_pkey PRIMARY KEY (name)
+);
 
 -- Which programs may run on this schema. One row.
 create table schema_compatibility (

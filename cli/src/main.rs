@@ -10,6 +10,7 @@ mod api;
 mod audit;
 mod choices;
 mod connect;
+mod database;
 mod demo;
 mod doctor;
 mod elsewhere;
@@ -88,6 +89,9 @@ enum Command {
     /// List, count, show, retry, cancel and purge jobs of all accounts
     #[command(subcommand)]
     Jobs(jobs::Command),
+    /// Keep a restored database quiet, and let it go on
+    #[command(subcommand)]
+    Database(database::Command),
     /// List, pause, drain and resume the queues
     #[command(subcommand)]
     Queues(queues::Command),
@@ -169,6 +173,7 @@ fn run(command: Command) -> Result<(), Failure> {
             Command::Accounts(command) => accounts::run(&config, command).await,
             Command::Webhooks(command) => webhooks::run(&config, command).await,
             Command::Jobs(command) => jobs::run(&config, command).await,
+            Command::Database(command) => database::run(&config, command).await,
             Command::Queues(command) => queues::run(&config, command).await,
             Command::Workers(command) => workers::run(&config, command).await,
             Command::Top(arguments) => top::run(&config, arguments).await,

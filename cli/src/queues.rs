@@ -1,6 +1,9 @@
 //! `akhar queues`: lists, pauses, drains and resumes the queues.
 
-use akhar_jobs::{Queue, store::QueueMode};
+use akhar_jobs::{
+    Queue,
+    store::{QueueMode, is_quiet},
+};
 use akhar_operators::{
     queues::{self, QueueJobs},
     search::Term,
@@ -54,6 +57,9 @@ async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
 
 async fn list(db: &Pool, as_json: bool) -> Result<(), Failure> {
     let all = queues::list(db).await?;
+    if is_quiet(db).await? {
+        output::note("the database was restored and is quiet: no job starts until `akhar database go`");
+    }
     if as_json {
         return output::json(&all);
     }

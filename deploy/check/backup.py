@@ -146,9 +146,12 @@ def check_dump(server: Server) -> tuple[str, str]:
     dump = server.run(server.folder / "scripts/dump.sh", server.folder / "backups")
     server.query("drop database akhar", "postgres")
     server.query("create database akhar", "postgres")
-    server.run(server.folder / "scripts/restore-dump.sh", dump)
+    path = f"{Path(program()).parent}:{os.environ['PATH']}:{server.bin}"
+    environment = {**os.environ, "AKHAR_DATABASE_URL": server.url, "PATH": path}
+    subprocess.run([server.folder / "scripts/restore-dump.sh", dump], env=environment, check=True)
+    let_go(server, environment)
+    server.query("delete from restores; delete from audit where action like 'database.%'")
     compare("dump", before, server.snapshot())
-    environment = {**os.environ, "AKHAR_DATABASE_URL": server.url}
     again = subprocess.run(
         [server.folder / "scripts/restore-dump.sh", dump],
         env=environment,
@@ -158,8 +161,16 @@ def check_dump(server: Server) -> tuple[str, str]:
     )
     if "expected none" not in again.stderr:
         raise SystemExit(f"backup: a dump was loaded into a database with tables: {again.stderr}")
-    subprocess.run([program(), "migrate"], env=environment, check=True)
     return service.key, f"/v1/jobs/{job['id']}/result"
+
+
+def let_go(server: Server, environment: dict[str, str]) -> None:
+    """Lets a restored database go on, which must be quiet until then."""
+    before = server.query("select is_quiet()")
+    subprocess.run([program(), "database", "go"], env=environment, check=True, stdout=subprocess.DEVNULL)
+    after = server.query("select is_quiet()")
+    if (before, after) != ("t", "f"):
+        raise SystemExit(f"backup: a restored database is quiet: {before}, and after `akhar database go`: {after}")
 
 
 def check_base(server: Server, job: tuple[str, str]) -> None:
@@ -189,6 +200,7 @@ def check_base(server: Server, job: tuple[str, str]) -> None:
     server.run(*restore, moment)
     server.start()
     compare(f"base backup and WAL until {moment}", before, server.snapshot())
+    let_go(server, {**os.environ, "AKHAR_DATABASE_URL": server.url})
     with serve({"AKHAR_DATABASE_URL": server.url}) as service:
         service.key = job[0]
         service.opened(job[1]).close()

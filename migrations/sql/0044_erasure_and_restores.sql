@@ -40,3 +40,20 @@ comment on function next_turns is 'The turns of new jobs, in the order of the ar
 
 comment on table accounts is 'Who owns jobs. A row is deleted only when the account is erased, after its jobs.';
 comment on table api_keys is 'Keys of accounts. A row is deleted only when its account is erased.';
+
+-- A database that was restored from a backup does nothing to callers until an operator has looked at it.
+create table restores (
+    name text primary key,
+    restored_at timestamptz not null default now(),
+    released_at timestamptz
+);
+comment on table restores is 'The restores of the database that are known. While one is not released, no job starts, no webhook is sent and nothing old is deleted.';
+comment on column restores.name is 'What the setting akhar.restored says in a data folder that was restored, or a random id.';
+comment on column restores.restored_at is 'When it was recorded.';
+comment on column restores.released_at is 'When an operator let the database go on; null before.';
+
+create function is_quiet() returns boolean language sql stable as $$
+    select exists (select from restores where released_at is null)
+        or coalesce(current_setting('akhar.restored', true), '') not in (select '' union all select name from restores)
+$$;
+comment on function is_quiet is 'Whether the database was restored and no operator has let it go on. The setting akhar.restored is written into the data folder by the script that restores it, because nobody can write to the database before it has recovered.';

@@ -56,6 +56,10 @@ actions! {
     JobsPurge: "jobs.purge", Operate;
     /// Send webhooks again.
     WebhooksRedeliver: "webhooks.redeliver", Operate;
+    /// Keep a restored database quiet.
+    DatabaseQuiet: "database.quiet", Operate;
+    /// Let a restored database go on.
+    DatabaseGo: "database.go", Operate;
     /// Create an account with a key.
     KeyCreate: "key.create", Admin;
     /// Change the quotas of an account.

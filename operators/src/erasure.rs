@@ -63,6 +63,7 @@ pub const OF_NO_ACCOUNT: &[&str] = &[
     "clock_jumps",
     "queue_controls",
     "queue_minutes",
+    "restores",
     "schema_compatibility",
     "workers",
 ];

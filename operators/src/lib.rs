@@ -12,6 +12,7 @@ pub mod keys;
 pub mod minutes;
 pub mod overview;
 pub mod queues;
+pub mod restores;
 pub mod search;
 pub mod sessions;
 pub mod webhooks;

@@ -43,9 +43,14 @@ pub struct Operator {
 impl Operator {
     /// Somebody who is not signed in. All have the same address.
     pub fn anonymous(stack: &Stack) -> Self {
+        Self::at(&stack.base)
+    }
+
+    /// The same in front of the api at this address.
+    pub fn at(base: &str) -> Self {
         drop(rustls::crypto::ring::default_provider().install_default());
         let client = Client::builder().redirect(Policy::none()).build().expect("a client");
-        Self { client, base: stack.base.clone(), cookies: Mutex::default(), headers: Vec::new() }
+        Self { client, base: base.to_owned(), cookies: Mutex::default(), headers: Vec::new() }
     }
 
     /// Creates an admin key and signs in with it.

@@ -107,7 +107,8 @@ pub struct LeaseLimits {
 }
 
 /// Leases due deliveries, the longest due first. Deliveries that another process is leasing are skipped. Hosts and
-/// accounts with as many running attempts as they may have are left out, so call it again until it returns nothing.
+/// accounts with as many running attempts as they may have are left out, so call it again until it returns nothing. Leases none if the
+/// database is quiet.
 pub async fn lease(db: &Pool, limits: &LeaseLimits) -> Result<Vec<Delivery>, sqlx::Error> {
     let (hosts, of_hosts): (Vec<&str>, Vec<i64>) =
         limits.hosts.iter().map(|(host, n)| (host.as_str(), *n)).unzip();
@@ -115,7 +116,7 @@ pub async fn lease(db: &Pool, limits: &LeaseLimits) -> Result<Vec<Delivery>, sql
     sqlx::query_as(
         "with candidates as (
              select id, account_id, host, due_at from webhook_deliveries
-             where state = 'pending' and due_at <= now()
+             where state = 'pending' and due_at <= now() and not is_quiet()
                  and host <> all(select h from unnest($1::text[], $2::int8[]) as busy (h, n) where n >= $3)
                  and account_id <> all(select a from unnest($4::uuid[], $5::int8[]) as busy (a, n) where n >= $6)
              order by due_at limit $7 for update skip locked),

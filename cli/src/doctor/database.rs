@@ -71,6 +71,7 @@ async fn connected(config: &Config) -> Vec<Check> {
     checks.extend(replica(config).await);
     checks.push(clock(&opened.database).await.unwrap_or_else(|error| failed_query("clock", &error)));
     if is_current {
+        checks.extend(restored(db).await.unwrap_or_else(|error| Some(failed_query("restore", &error))));
         checks.extend(queues(db).await.unwrap_or_else(|error| vec![failed_query("queues", &error)]));
         checks.push(workers(db).await.unwrap_or_else(|error| failed_query("workers", &error)));
         checks.push(working_keys(db).await);
@@ -260,6 +261,13 @@ async fn replica(config: &Config) -> Option<Check> {
         }
         Err::<_, sqlx::Error>(error) => Check::warning("replica", format!("does not answer: {error}"), fix),
     })
+}
+
+/// A warning if the database is quiet.
+async fn restored(db: &Pool) -> Result<Option<Check>, sqlx::Error> {
+    let found = "the database was restored from a backup and is quiet: no job starts, and no webhook is sent";
+    let fix = "look at what was restored, then run `akhar database go`";
+    Ok(store::is_quiet(db).await?.then(|| Check::warning("restore", found, fix)))
 }
 
 /// A check for each queue that an operator has stopped.

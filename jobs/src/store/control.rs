@@ -55,7 +55,7 @@ pub struct QueueControl {
 /// What a worker may do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, sqlx::FromRow)]
 pub struct Orders {
-    /// It must claim no more jobs.
+    /// It must claim no more jobs: an operator drains it, or the database is quiet.
     pub is_draining: bool,
     /// The names of the queues of which no worker may claim jobs.
     pub paused: Vec<String>,
@@ -86,6 +86,11 @@ pub async fn queue_control(db: &Pool, queue: Queue) -> Result<QueueControl, sqlx
     let set = sqlx::query_as("select mode, changed_at from queue_controls where queue = $1");
     let set = set.bind(queue.name()).fetch_optional(db).await?;
     Ok(set.unwrap_or(QueueControl { mode: QueueMode::Open, changed_at: None }))
+}
+
+/// Whether the database was restored from a backup and no operator has let it go on.
+pub async fn is_quiet(db: &Pool) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar("select is_quiet()").fetch_one(db).await
 }
 
 /// The Postgres channel on which it is announced that an operator set the mode of a queue.

@@ -56,9 +56,12 @@ impl Orphans {
     }
 
     /// Lists the store and deletes the objects that were found without a job in an earlier pass, `grace` ago or more,
-    /// and still have none. Returns how many. Objects that this program has not written are left alone.
+    /// and still have none. Returns how many. Deletes none if the database is quiet. Objects that this program has not written are left alone.
     pub async fn pass(&mut self, db: &Pool) -> Result<usize, OrphansError> {
         let Some(location) = self.uploads.configured() else { return Ok(0) };
+        if store::is_quiet(db).await? {
+            return Ok(0); // the objects may be those of the database of which this one is a copy
+        }
         let names = location.names(MAX_LISTED).await?;
         let objects: Vec<(JobId, String)> =
             names.into_iter().filter_map(|name| Some((job_of(&name)?, name))).collect();

@@ -78,7 +78,7 @@ async fn prepare(stack: &Stack, action: Action) -> Made {
         let request = Some(("POST", "/v1/admin/jobs/change".to_owned(), body));
         Made { command, form: Some(form), request, target: format!("id={job}") }
     };
-    execute("delete from queue_controls; delete from workers").await;
+    execute("delete from queue_controls; delete from workers; delete from restores").await;
     match action {
         Action::QueuePause => queue("pause", "paused"),
         Action::QueueDrain => queue("drain", "draining"),
@@ -102,6 +102,14 @@ async fn prepare(stack: &Stack, action: Action) -> Made {
             let command = texts(&["webhooks", "redeliver", &job.to_string()]);
             let request = Some(("POST", "/v1/admin/webhooks/redeliver".to_owned(), json!({"ids": [job]})));
             Made { command, form: None, request, target: format!("id={job}") }
+        }
+        Action::DatabaseQuiet | Action::DatabaseGo => {
+            let is_quiet = action == Action::DatabaseQuiet;
+            if !is_quiet {
+                execute("insert into restores (name) values ('a restore')").await;
+            }
+            let command = texts(&["database", if is_quiet { "quiet" } else { "go" }]);
+            Made { command, form: None, request: None, target: "the database".to_owned() }
         }
         Action::KeyCreate => {
             let command = texts(&["keys", "create", "--name", "new"]);

@@ -29,6 +29,7 @@ mod proxies;
 mod queue;
 mod replica;
 mod restarts;
+mod restores;
 mod scaling;
 mod serving;
 mod silence;

@@ -23,7 +23,7 @@ async fn stack(n_workers: usize) -> (Stack, Receiver) {
     (stack, receiver)
 }
 
-async fn submit(stack: &Stack, url: &str) -> Uuid {
+pub(crate) async fn submit(stack: &Stack, url: &str) -> Uuid {
     let request = stack.post(digit().operation, &Form::upload(&digit().bytes));
     send(request.header("akhar-webhook", url).header("prefer", "respond-async")).await.job()
 }

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use tokio::sync::watch;
 
 /// Deletes until a soft shutdown, whenever the sweeper has compared times at `compared`, a time of the database up to which its
-/// clock has no jump that nobody knows. Several processes may do so at the same time.
+/// clock has no jump that nobody knows. Deletes nothing if the database is quiet. Several processes may do so at the same time.
 pub(crate) async fn expire(
     db: Pool,
     mut compared: watch::Receiver<Option<DateTime<Utc>>>,
@@ -27,6 +27,9 @@ pub(crate) async fn expire(
 }
 
 async fn expire_at(db: &Pool, now: DateTime<Utc>, live: &LiveConfig) -> Result<(), sqlx::Error> {
+    if store::is_quiet(db).await? {
+        return Ok(());
+    }
     let config = live.now();
     let ended = Duration::from_secs(config.retention_s);
     let dead = ended.saturating_mul(7);

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use akhar_jobs::store::{AccountGroup, QueueMode, newest_open_groups};
+use akhar_jobs::store::{AccountGroup, QueueMode, is_quiet, newest_open_groups};
 use akhar_operators::{
     overview::{self, PanjabiTexts},
     queues::{self, QueueLoad},
@@ -54,6 +54,8 @@ pub(super) struct Overview {
     pub(super) groups: Vec<AccountGroup>,
     /// Whether the disk of Postgres is full.
     pub(super) is_storage_full: bool,
+    /// Whether the database was restored and nobody has let it go on.
+    pub(super) is_quiet: bool,
     /// How many jobs the database has, or about how many if they are more than are counted.
     pub(super) n_kept: i64,
     /// Transcriptions in Panjabi of the last day.
@@ -67,6 +69,8 @@ pub(super) struct Overview {
 pub(super) enum Alert {
     /// The disk of Postgres is full.
     StorageFull,
+    /// The database was restored and is quiet.
+    Quiet,
     /// No worker claims jobs.
     NoWorker,
     /// The heartbeats of this worker have stopped.
@@ -90,7 +94,18 @@ impl Overview {
         let kept = overview::kept(db).await?;
         let models = workers::served_models(&workers);
         let is_storage_full = db.is_full();
-        Ok(Self { queues, workers, models, groups, is_storage_full, n_kept: kept.n_jobs, texts, at: kept.at })
+        let is_quiet = is_quiet(db).await?;
+        Ok(Self {
+            queues,
+            workers,
+            models,
+            groups,
+            is_storage_full,
+            is_quiet,
+            n_kept: kept.n_jobs,
+            texts,
+            at: kept.at,
+        })
     }
 
     /// What needs attention, the worst first.
@@ -98,6 +113,9 @@ impl Overview {
         let mut alerts = Vec::new();
         if self.is_storage_full {
             alerts.push(Alert::StorageFull);
+        }
+        if self.is_quiet {
+            alerts.push(Alert::Quiet);
         }
         if !self.workers.iter().any(|worker| worker.state == WorkerState::Works) {
             alerts.push(Alert::NoWorker);
@@ -214,6 +232,7 @@ mod tests {
             models: Vec::new(),
             groups: Vec::new(),
             is_storage_full: false,
+            is_quiet: false,
             n_kept: 0,
             texts: PanjabiTexts { n: 0, n_probably_wrong: 0 },
             at: DateTime::UNIX_EPOCH,
@@ -233,8 +252,12 @@ mod tests {
                 Alert::LongWait(quick())
             ]
         );
-        let full = Overview { is_storage_full: true, ..overview(vec![], vec![worker(true, false, 1)]) };
-        assert_eq!(full.alerts(), [Alert::StorageFull]);
+        let full = Overview {
+            is_storage_full: true,
+            is_quiet: true,
+            ..overview(vec![], vec![worker(true, false, 1)])
+        };
+        assert_eq!(full.alerts(), [Alert::StorageFull, Alert::Quiet]);
         for (n, n_probably_wrong, expected) in [(10, 6, &[Alert::PoorTexts][..]), (10, 5, &[]), (9, 9, &[])] {
             let texts = PanjabiTexts { n, n_probably_wrong };
             let overview = Overview { texts, ..overview(vec![], vec![worker(true, false, 1)]) };

@@ -63,6 +63,9 @@ fn alerts(overview: &Overview) -> Markup {
 pub(super) fn alert_text(alert: &Alert) -> String {
     match alert {
         Alert::StorageFull => "The disk of Postgres is full: new requests are refused.".to_owned(),
+        Alert::Quiet => "The database was restored from a backup and is quiet: no job starts, and no webhook is sent, until somebody runs \
+            “akhar database go”."
+            .to_owned(),
         Alert::NoWorker => "No worker claims jobs.".to_owned(),
         Alert::Silent(name) => format!("Worker {name} sends no heartbeat."),
         Alert::Paused(name) => format!("Queue {name} is paused: its jobs wait."),
