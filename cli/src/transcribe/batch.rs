@@ -1,43 +1,31 @@
 //! Transcribes one recording of a run: reads it, cuts it if it is long or of another format, sends it, and writes the results.
 
-use std::{
-    fs,
-    future::ready,
-    io::{self, ErrorKind},
-    path::PathBuf,
-    sync::Arc,
-    time::Duration,
-};
+use std::{fs, future::ready, sync::Arc, time::Duration};
 
 use akhar_client::{
-    Client, ClientError, GroupBody, JobBody, JobResultBody, MAX_RECORDING_BYTES, ProblemBody,
-    RecordingSource, Warnings,
+    Client, ClientError, GroupBody, JobBody, JobResultBody, MAX_RECORDING_BYTES, RecordingSource, Warnings,
 };
-use akhar_platform::blocking::{blocking, joined};
-use akhar_worker::{Recording, Undecodable};
+use akhar_platform::blocking::blocking;
+use akhar_worker::Recording;
 use bytes::Bytes;
-use futures::{
-    Stream, StreamExt as _,
-    stream::{self, FuturesUnordered},
-};
+use futures::{Stream, StreamExt as _, stream};
 use tokio::{
-    sync::{Semaphore, SemaphorePermit, mpsc},
+    sync::{Semaphore, SemaphorePermit},
     time::{Interval, interval},
 };
 use url::Url;
 use uuid::Uuid;
 
 use super::{
-    cut::{Cutter, Piece},
     inputs::{Input, Reader},
-    join::{Part, Transcript, join, merge},
-    journal::{Entry, Journal},
+    join::Transcript,
+    journal::{Entry, Failed, Journal},
     lengths::Lengths,
     outputs::{MAX_NAME_BYTES, Outputs},
     pace::{Pace, Place},
     settings::{Settings, sha256},
-    source::{Encoded, Source, is_of_decoder},
-    spoken::AUTO,
+    source::Encoded,
+    trouble::Trouble,
     untranscribed::Untranscribed,
 };
 use crate::{elsewhere, failure::Failure};
@@ -46,6 +34,9 @@ use crate::{elsewhere, failure::Failure};
 const MAX_JOBS: u32 = 3;
 /// How often the progress of a job and the counts of the group are asked for, seconds.
 const PROGRESS_INTERVAL_S: u8 = 5;
+/// The warning of a recording whose text is empty.
+const NO_WORDS: &str =
+    "no words were recognised: nothing may be said in it, or the model did not understand it";
 
 /// What all recordings of a run share.
 #[derive(Debug)]
@@ -75,67 +66,34 @@ pub(super) enum Ended {
     /// An earlier run has written its results.
     Earlier(Entry),
     Failed(Untranscribed),
+    /// It failed in an earlier run too, for the same reason.
+    Known(Untranscribed),
 }
 
-/// Why there is no transcript.
-#[derive(Debug)]
-enum Trouble {
-    /// The recording has no result.
-    Recording { code: String, reason: String },
-    /// The run cannot go on.
-    Run(Failure),
+/// What is sent of a recording.
+enum Content<'a> {
+    /// The server takes it as it is.
+    Whole { sound: Sound, place: Place },
+    /// It is decoded and cut here.
+    Cut { encoded: Encoded, memory: Option<SemaphorePermit<'a>> },
 }
 
 /// A recording in memory, a piece of one as a WAV file, or a recording that the server fetches.
 #[derive(Debug, Clone)]
-struct Sound {
+pub(super) struct Sound {
     source: RecordingSource,
     /// The SHA-256 of the bytes or of the URL.
     sha256: String,
 }
 
 impl Sound {
-    fn new(bytes: impl Into<Bytes>) -> Self {
+    pub(super) fn new(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
         Self { sha256: sha256(&bytes), source: bytes.into() }
     }
 
     fn of_url(url: &Url) -> Self {
         Self { sha256: sha256(url.as_str().as_bytes()), source: RecordingSource::Url(url.to_string()) }
-    }
-}
-
-/// A piece of a long recording, and its place in it.
-#[derive(Debug)]
-struct CutPiece {
-    start_s: f64,
-    end_s: f64,
-    ends_in_pause: bool,
-    sound: Sound,
-}
-
-impl Trouble {
-    /// Whether another decoder may read the recording.
-    fn is_of_decoder(&self) -> bool {
-        matches!(self, Self::Recording { code, .. } if is_of_decoder(code))
-    }
-
-    /// This trouble if it ends the run, and otherwise another one.
-    fn unless_of_recording(self, other: Self) -> Self {
-        if matches!(self, Self::Recording { .. }) { other } else { self }
-    }
-}
-
-impl From<Undecodable> for Trouble {
-    fn from(Undecodable { code, detail }: Undecodable) -> Self {
-        Self::Recording { code: code.to_owned(), reason: detail }
-    }
-}
-
-impl From<Piece> for CutPiece {
-    fn from(piece: Piece) -> Self {
-        let (start_s, end_s) = (piece.start_s(), piece.end_s());
-        Self { start_s, end_s, ends_in_pause: piece.ends_in_pause, sound: Sound::new(piece.wav()) }
     }
 }
 
@@ -154,11 +112,18 @@ impl Batch {
 
     /// Transcribes a recording, the `nth` of the run, and writes its results. An error ends the run.
     pub(super) async fn transcribe(self: Arc<Self>, nth: usize, input: &Input) -> Result<Ended, Failure> {
-        let ended = match self.try_transcribe(nth, input).await {
+        let (sha256, ended) = match self.read(input).await {
+            Ok((sha256, content)) => {
+                let ended = self.try_transcribe(nth, input, &sha256, content).await;
+                (Some(sha256), ended)
+            }
+            Err(trouble) => (None, Err(trouble)),
+        };
+        let ended = match ended {
             Ok(ended) => ended,
             Err(Trouble::Recording { code, reason }) => {
                 let path = input.path.to_string_lossy().into_owned();
-                Ended::Failed(Untranscribed { path, code, reason })
+                self.failed(Untranscribed { path, code, reason }, sha256).await?
             }
             Err(Trouble::Run(failure)) => return Err(failure),
         };
@@ -166,15 +131,37 @@ impl Batch {
         Ok(ended)
     }
 
-    /// Transcribes a recording, unless an earlier run has done that.
-    async fn try_transcribe(self: &Arc<Self>, nth: usize, input: &Input) -> Result<Ended, Trouble> {
-        if let Some(url) = &input.url {
-            return self.try_transcribe_url(nth, input, url).await;
-        }
+    /// Notes that a file has failed. `sha256`: that of its contents, if they were read.
+    pub(super) async fn failed(
+        self: &Arc<Self>,
+        failure: Untranscribed,
+        sha256: Option<String>,
+    ) -> Result<Ended, Failure> {
+        let batch = self.clone();
+        let failed = Failed { failure: failure.clone(), sha256, decoders: self.decoders() };
+        let is_known = blocking(move || batch.journal.add_failed(&failed)).await?;
+        Ok(if is_known { Ended::Known(failure) } else { Ended::Failed(failure) })
+    }
+
+    /// What decodes recordings here.
+    fn decoders(&self) -> String {
+        let ffmpeg = if self.has_ffmpeg { " and ffmpeg" } else { "" };
+        format!("akhar {}{ffmpeg}", env!("CARGO_PKG_VERSION"))
+    }
+
+    /// Reads a recording, when there is room for it, or takes its URL. Returns the SHA-256 of it too. Whether the file behind a
+    /// URL is still the same is not known here, and a signature in the query may be another one, so that of a URL leaves out the
+    /// query.
+    async fn read(&self, input: &Input) -> Result<(String, Content<'_>), Trouble> {
         self.check_name(input)?;
-        let n_bytes = tokio::fs::metadata(&input.path).await.map_err(unreadable)?.len();
+        if let Some(url) = &input.url {
+            let place = self.pace.place().await;
+            let sha256 = sha256(input.path.as_os_str().as_encoded_bytes());
+            return Ok((sha256, Content::Whole { sound: Sound::of_url(url), place }));
+        }
+        let n_bytes = tokio::fs::metadata(&input.path).await.map_err(Trouble::unreadable)?.len();
         let (path, has_ffmpeg) = (input.path.clone(), self.has_ffmpeg);
-        let reader = blocking(move || Reader::of(&path, has_ffmpeg)).await.map_err(unreadable)?;
+        let reader = blocking(move || Reader::of(&path, has_ffmpeg)).await.map_err(Trouble::unreadable)?;
         let is_cut = reader != Reader::Server || n_bytes > MAX_RECORDING_BYTES as u64;
         let (place, memory) = if is_cut {
             (None, self.memory.acquire().await.ok())
@@ -186,43 +173,16 @@ impl Batch {
             let bytes = Bytes::from(fs::read(path)?);
             Ok((Sound::new(bytes.clone()), bytes))
         });
-        let (sound, bytes) = read.await.map_err(unreadable)?;
+        let (sound, bytes) = read.await.map_err(Trouble::unreadable)?;
         let sha256 = sound.sha256.clone();
-        if let Some(entry) = self.earlier(input, &sha256) {
-            return Ok(Ended::Earlier(entry));
-        }
-        let transcript = match place {
-            Some(place) => {
-                // The server says what is wrong with a recording that cannot be opened.
-                let length_s =
-                    blocking(move || Recording::open(bytes, None).map(|recording| recording.length_s()));
-                if let Ok(length_s) = length_s.await {
-                    self.lengths.opened(nth, length_s);
-                }
-                self.job(nth, sound, place, false, self.settings.lang().name()).await
+        let content = match place {
+            Some(place) => Content::Whole { sound, place },
+            None if reader == Reader::Ffmpeg => {
+                Content::Cut { encoded: Encoded::Foreign(input.path.clone()), memory }
             }
-            None if reader == Reader::Ffmpeg => self.foreign(nth, input, memory).await,
-            None => self.channels(nth, Encoded::Own(bytes), memory).await,
+            None => Content::Cut { encoded: Encoded::Own(bytes), memory },
         };
-        let transcript = match transcript {
-            Err(trouble) if self.has_ffmpeg && reader != Reader::Ffmpeg && trouble.is_of_decoder() => {
-                let memory = self.memory.acquire().await.ok();
-                // If ffmpeg cannot read it either, the first reason is the better one.
-                self.foreign(nth, input, memory).await.map_err(|other| other.unless_of_recording(trouble))
-            }
-            transcript => transcript,
-        };
-        self.write(input, sha256, transcript?).await
-    }
-
-    /// Transcribes a recording that ffmpeg decodes.
-    async fn foreign(
-        self: &Arc<Self>,
-        nth: usize,
-        input: &Input,
-        memory: Option<SemaphorePermit<'_>>,
-    ) -> Result<Transcript, Trouble> {
-        self.channels(nth, Encoded::Foreign(input.path.clone()), memory).await
+        Ok((sha256, content))
     }
 
     /// Refuses a recording whose results could not be written.
@@ -235,28 +195,52 @@ impl Batch {
         })
     }
 
-    /// Transcribes a recording that the server fetches, unless an earlier run has done that. Whether the file behind its URL is
-    /// still the same is not known here, and a signature in the query may be another one.
-    async fn try_transcribe_url(
+    /// Transcribes a recording with this SHA-256, unless an earlier run has done that or could not decode it.
+    async fn try_transcribe(
         self: &Arc<Self>,
         nth: usize,
         input: &Input,
-        url: &Url,
+        sha256: &str,
+        content: Content<'_>,
     ) -> Result<Ended, Trouble> {
-        self.check_name(input)?;
-        let sha256 = sha256(input.path.as_os_str().as_encoded_bytes());
-        if let Some(entry) = self.earlier(input, &sha256) {
-            return Ok(Ended::Earlier(entry));
+        if let Some(ended) = self.earlier(input, sha256) {
+            return Ok(ended);
         }
-        let place = self.pace.place().await;
-        let transcript = self.job(nth, Sound::of_url(url), place, false, self.settings.lang().name()).await?;
-        self.write(input, sha256, transcript).await
+        let is_foreign = matches!(&content, Content::Cut { encoded: Encoded::Foreign(_), .. });
+        let transcript = match content {
+            Content::Whole { sound, place } => {
+                if let RecordingSource::File(bytes) = sound.source.clone() {
+                    // The server says what is wrong with a recording that cannot be opened.
+                    let length_s = move || Recording::open(bytes, None).map(|recording| recording.length_s());
+                    if let Ok(length_s) = blocking(length_s).await {
+                        self.lengths.opened(nth, length_s);
+                    }
+                }
+                self.job(nth, sound, place, false, self.settings.lang().name()).await
+            }
+            Content::Cut { encoded, memory } => self.channels(nth, encoded, memory).await,
+        };
+        let has_other_decoder = self.has_ffmpeg && !is_foreign && input.url.is_none();
+        let transcript = match transcript {
+            Err(trouble) if has_other_decoder && trouble.is_of_decoder() => {
+                let memory = self.memory.acquire().await.ok();
+                let foreign = self.channels(nth, Encoded::Foreign(input.path.clone()), memory).await;
+                // If ffmpeg cannot read it either, the first reason is the better one.
+                foreign.map_err(|other| other.unless_of_recording(trouble))
+            }
+            transcript => transcript,
+        };
+        self.write(input, sha256.to_owned(), transcript?).await
     }
 
-    /// What an earlier run has transcribed of this recording, if its results exist.
-    fn earlier(&self, input: &Input, sha256: &str) -> Option<Entry> {
-        let entry = self.journal.done(&input.name.to_string_lossy(), sha256);
-        entry.filter(|_| self.outputs.exist(input, &self.settings)).cloned()
+    /// What an earlier run has done with this content of a recording: its results exist, or it could not be decoded.
+    fn earlier(&self, input: &Input, sha256: &str) -> Option<Ended> {
+        let done = self.journal.done(&input.name.to_string_lossy(), sha256);
+        if let Some(entry) = done.filter(|_| self.outputs.exist(input, &self.settings)) {
+            return Some(Ended::Earlier(entry.clone()));
+        }
+        let undecodable = self.journal.undecodable(&input.path.to_string_lossy(), sha256, &self.decoders());
+        undecodable.cloned().map(Ended::Known)
     }
 
     /// Writes the results of a recording, and deletes its jobs if that is asked for.
@@ -264,20 +248,24 @@ impl Batch {
         self: &Arc<Self>,
         input: &Input,
         sha256: String,
-        transcript: Transcript,
+        mut transcript: Transcript,
     ) -> Result<Ended, Trouble> {
+        let n_words = transcript.body.transcription.split_whitespace().count();
+        if n_words == 0 {
+            transcript.warnings.general.push(NO_WORDS.to_owned());
+        }
         let entry = Entry {
             name: input.name.to_string_lossy().into_owned(),
             sha256,
             duration_s: transcript.duration_s,
-            n_words: transcript.body.transcription.split_whitespace().count(),
+            n_words,
             confidence: transcript.confidence,
             warnings: transcript.warnings.sentences(),
         };
         let batch = self.clone();
         let input = input.clone();
         let written = blocking(move || {
-            batch.outputs.write(&input, &batch.settings, &transcript).map_err(unwritten)?;
+            batch.outputs.write(&input, &batch.settings, &transcript).map_err(Trouble::unwritten)?;
             batch.journal.add(&entry).map_err(Trouble::Run)?;
             Ok::<_, Trouble>((Ended::Transcribed(entry), transcript.jobs))
         });
@@ -300,107 +288,8 @@ impl Batch {
         Ok(())
     }
 
-    /// Transcribes a recording that the server does not take as it is, its channels one after the other if they are split.
-    async fn channels(
-        self: &Arc<Self>,
-        nth: usize,
-        encoded: Encoded,
-        memory: Option<SemaphorePermit<'_>>,
-    ) -> Result<Transcript, Trouble> {
-        if !self.settings.splits_channels() {
-            let lang = self.settings.lang().name().to_owned();
-            return self.clone().pieces(nth, encoded, memory, None, lang).await;
-        }
-        let opened = encoded.clone();
-        let n_channels = blocking(move || opened.n_channels()).await?;
-        let mut channels = Vec::new();
-        let mut lang = self.settings.lang().name().to_owned();
-        for channel in 0..n_channels {
-            let no_permit = None::<SemaphorePermit<'_>>;
-            let pieces = self.clone().pieces(nth, encoded.clone(), no_permit, Some(channel), lang.clone());
-            let transcript = pieces.await?;
-            lang = transcript.detected().map_or(lang, str::to_owned);
-            channels.push(transcript);
-        }
-        drop(memory);
-        Ok(merge(channels))
-    }
-
-    /// Transcribes a recording that the server does not take as it is, or one of its channels, in pieces. `memory` is released when the last piece is
-    /// cut off. `lang`: the name of the language. If it is to be detected, pieces are sent one by one until it is, and the
-    /// others are of this language.
-    async fn pieces(
-        self: Arc<Self>,
-        nth: usize,
-        encoded: Encoded,
-        memory: Option<impl Drop>,
-        channel: Option<usize>,
-        mut lang: String,
-    ) -> Result<Transcript, Trouble> {
-        let (sender, mut pieces) = mpsc::channel(1);
-        let batch = self.clone();
-        let cutting = move || {
-            let source = encoded.open(channel)?;
-            if let Some(length_s) = source.length_s() {
-                batch.lengths.opened(nth, length_s);
-            }
-            cut(source, &sender)
-        };
-        let mut cut = Some((memory, tokio::task::spawn_blocking(cutting)));
-        let mut running = FuturesUnordered::new();
-        let mut parts = Vec::new();
-        let mut next = None;
-        let mut n_pieces = 0_usize;
-        let mut warnings = Vec::new();
-        loop {
-            tokio::select! {
-                Some(ended) = running.next() => {
-                    let (nth_piece, part): (usize, Part) = ended?;
-                    lang = part.transcript.detected().map_or(lang, str::to_owned);
-                    parts.push((nth_piece, part));
-                }
-                place = self.pace.place(), if next.is_some() && (lang != AUTO || running.is_empty()) => {
-                    let piece: Option<CutPiece> = next.take();
-                    running.extend(piece.map(|piece| self.piece((nth, n_pieces), piece, place, lang.clone())));
-                    n_pieces += 1;
-                }
-                piece = pieces.recv(), if next.is_none() && cut.is_some() => {
-                    next = piece;
-                    if next.is_none() && let Some((_memory, ended)) = cut.take() {
-                        let ended = joined(ended.await);
-                        warnings = ended?;
-                    }
-                }
-                else => break,
-            }
-        }
-        parts.sort_by_key(|(nth, _)| *nth);
-        let mut whole = join(parts.into_iter().map(|(_, part)| part).collect());
-        whole.warnings.general.splice(0..0, warnings);
-        Ok(whole)
-    }
-
-    /// Transcribes a piece of the `nth` recording. Returns it with its number among the pieces.
-    async fn piece(
-        &self,
-        (nth, nth_piece): (usize, usize),
-        piece: CutPiece,
-        place: Place,
-        lang: String,
-    ) -> Result<(usize, Part), Trouble> {
-        let CutPiece { start_s, end_s, ends_in_pause, sound } = piece;
-        let mut transcript = self.job(nth, sound, place, true, &lang).await?;
-        if !ends_in_pause {
-            transcript
-                .warnings
-                .general
-                .push("there is no pause at its end, so a word may be cut in two".to_owned());
-        }
-        Ok((nth_piece, Part { start_s, end_s, ends_in_pause, transcript }))
-    }
-
     /// Transcribes the `nth` recording or a piece of it, which the server accepts.
-    async fn job(
+    pub(super) async fn job(
         &self,
         nth: usize,
         sound: Sound,
@@ -438,28 +327,11 @@ impl Batch {
             ClientError::Problem { problem, .. }
                 if !matches!(problem.status, 401 | 403) && (problem.status == 500 || !error.may_pass()) =>
             {
-                refused(problem)
+                Trouble::refused(problem)
             }
             error => Trouble::Run(elsewhere::failure(&self.base, error)),
         }
     }
-}
-
-/// Cuts a recording and sends the pieces. Returns what is unusual about the file. Ends early if nobody receives the pieces.
-fn cut(mut recording: Source, pieces: &mpsc::Sender<CutPiece>) -> Result<Vec<String>, Undecodable> {
-    let mut cutter = Cutter::default();
-    while let Some(samples) = recording.next_second()? {
-        if let Some(piece) = cutter.push(&samples)
-            && pieces.blocking_send(piece.into()).is_err()
-        {
-            return Ok(Vec::new());
-        }
-    }
-    for piece in cutter.finish() {
-        // Nobody receives when the batch has ended early.
-        let _ = pieces.blocking_send(piece.into());
-    }
-    Ok(recording.warnings().to_vec())
 }
 
 /// The transcript of a job that has ended.
@@ -473,34 +345,10 @@ fn transcript(job: JobBody) -> Result<Transcript, Trouble> {
             warnings: Warnings::of_job(job.warnings, job.probably_wrong),
             confidence: job.confidence,
         }),
-        (_, Some(problem)) => Err(refused(&problem)),
+        (_, Some(problem)) => Err(Trouble::refused(&problem)),
         _ => Err(Trouble::Recording {
             code: "cancelled".to_owned(),
             reason: format!("job {} was cancelled", job.id),
         }),
     }
-}
-
-/// The reason in an error document.
-fn refused(problem: &ProblemBody) -> Trouble {
-    let details: Vec<&str> = problem.errors.iter().map(|violation| violation.detail.as_str()).collect();
-    let code = problem.errors.first().map_or(problem.slug(), |violation| &violation.code).to_owned();
-    let reason = if details.is_empty() { problem.detail.clone() } else { details.join("; ") };
-    Trouble::Recording { code, reason }
-}
-
-/// What it means that a result cannot be written: for the recording, or for the whole run if others could not be written either.
-fn unwritten((path, error): (PathBuf, io::Error)) -> Trouble {
-    let what = format!("cannot write {}", path.display());
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::ReadOnlyFilesystem => {
-            Trouble::Run(Failure::io(what)(error))
-        }
-        _ => Trouble::Recording { code: "unwritable".to_owned(), reason: format!("{what}: {error}") },
-    }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is used in map_err")]
-fn unreadable(error: io::Error) -> Trouble {
-    Trouble::Recording { code: "unreadable".to_owned(), reason: format!("the file cannot be read: {error}") }
 }

@@ -1,5 +1,5 @@
-//! The journal of a run: one file in the output folder with a line for each recording whose results are written. With it a
-//! run that was interrupted continues.
+//! The journal of a run: one file in the output folder with a line for each recording whose results are written, or that
+//! failed. With it a run that was interrupted continues.
 //!
 //! The first line has the settings. A line that was cut off by a crash counts as not written.
 
@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::settings::Settings;
+use super::{settings::Settings, source::is_of_decoder, untranscribed::Untranscribed};
 use crate::failure::Failure;
 
 /// The name of the file. A folder that has it has the results of a run.
@@ -39,6 +39,25 @@ pub(super) struct Entry {
     pub(super) warnings: Vec<String>,
 }
 
+/// A recording that could not be transcribed, or a folder that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Failed {
+    #[serde(flatten)]
+    pub(super) failure: Untranscribed,
+    /// The SHA-256 of the recording. `None` if it was not read.
+    pub(super) sha256: Option<String>,
+    /// The programs that decoded recordings.
+    pub(super) decoders: String,
+}
+
+/// A line after the first one.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Done(Entry),
+    Failed(Failed),
+}
+
 /// The first line.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Header {
@@ -56,8 +75,10 @@ pub(super) struct Journal {
     /// Locked, so that only one run uses it.
     file: Mutex<File>,
     group: Option<GroupName>,
-    /// The recordings of earlier runs, by name.
+    /// The recordings that earlier runs have transcribed, by name.
     earlier: HashMap<String, Entry>,
+    /// What has failed in earlier runs, by path.
+    failed: HashMap<String, Failed>,
 }
 
 impl Journal {
@@ -85,15 +106,23 @@ impl Journal {
         let text = String::from_utf8_lossy(&text[..n_whole]);
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default();
-        let entries = lines.filter_map(|line| serde_json::from_str::<Entry>(line).ok());
-        let earlier: HashMap<_, _> = entries.map(|entry| (entry.name.clone(), entry)).collect();
+        let mut earlier = HashMap::new();
+        let mut failed = HashMap::new();
+        for line in lines.filter_map(|line| serde_json::from_str::<Line>(line).ok()) {
+            match line {
+                Line::Done(entry) => drop(earlier.insert(entry.name.clone(), entry)),
+                Line::Failed(failure) => drop(failed.insert(failure.failure.path.clone(), failure)),
+            }
+        }
         let header = serde_json::from_str::<Header>(first).ok().filter(|header| header.settings == *settings);
-        let is_first = earlier.is_empty();
+        // Nothing is lost with a run that has transcribed nothing.
+        let is_first = earlier.is_empty() && !(resume && header.is_some());
         let group = group.or_else(|| header.as_ref()?.group.clone());
-        let mut journal = Self { path: path.clone(), file: Mutex::new(file), group, earlier };
+        let mut journal = Self { path: path.clone(), file: Mutex::new(file), group, earlier, failed };
         if is_first {
             let new = || GroupName::parse(&format!("transcribe-{}", Uuid::now_v7()));
             journal.group = journal.group.take().or_else(new);
+            journal.failed.clear();
             let header = Header { settings: settings.clone(), group: journal.group.clone() };
             journal.cut_off(0).and_then(|()| journal.append(&header)).map_err(cannot())?;
         } else if resume {
@@ -122,6 +151,24 @@ impl Journal {
     pub(super) fn add(&self, entry: &Entry) -> Result<(), Failure> {
         self.append(entry)
             .map_err(Failure::io(format!("cannot write to the journal {}", self.path.display())))
+    }
+
+    /// The failure of an earlier run to decode this content of a file with these decoders, which would fail again.
+    pub(super) fn undecodable(&self, path: &str, sha256: &str, decoders: &str) -> Option<&Untranscribed> {
+        let failed = self.failed.get(path).filter(|failed| failed.sha256.as_deref() == Some(sha256));
+        let failed = failed.filter(|failed| failed.decoders == decoders)?;
+        is_of_decoder(&failed.failure.code).then_some(&failed.failure)
+    }
+
+    /// Adds what has failed. Returns whether it failed for the same reason, with the same content, in an earlier run.
+    pub(super) fn add_failed(&self, failed: &Failed) -> Result<bool, Failure> {
+        let reason = |failed: &Failed| (failed.sha256.clone(), failed.failure.code.clone());
+        let earlier = self.failed.get(&failed.failure.path);
+        if earlier != Some(failed) {
+            self.append(failed)
+                .map_err(Failure::io(format!("cannot write to the journal {}", self.path.display())))?;
+        }
+        Ok(earlier.is_some_and(|earlier| reason(earlier) == reason(failed)))
     }
 
     /// Keeps the first `n` bytes.

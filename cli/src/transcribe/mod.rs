@@ -11,12 +11,14 @@ mod keyterms;
 mod lengths;
 mod outputs;
 mod pace;
+mod pieces;
 mod progress;
 mod server;
 mod settings;
 mod source;
 mod spoken;
 mod summary;
+mod trouble;
 mod untranscribed;
 
 use std::{
@@ -170,7 +172,7 @@ impl Arguments {
     }
 }
 
-/// Transcribes all recordings. Fails with [`Failure::Exit`] if some failed, or if a signal interrupted the run.
+/// Transcribes all recordings. Fails with [`Failure::Exit`] if some failed that did not fail in an earlier run too, or if a signal interrupted the run.
 pub(crate) async fn run(config: &Config, arguments: Arguments) -> Result<(), Failure> {
     let settings = arguments.settings()?;
     let has_ffmpeg = blocking(ffmpeg::is_installed).await;
@@ -261,9 +263,10 @@ async fn transcribe(
     concurrency: usize,
     signals: &mut Signals,
 ) -> Result<(), Failure> {
-    let mut run = Run::new(recordings.len() + failed.len(), &skipped);
+    let mut run = Run::new(recordings.len() + failed.len(), &skipped, &batch.outputs)?;
     for failure in failed {
-        run.count(Path::new(&failure.path.clone()), Ended::Failed(failure));
+        let path = PathBuf::from(&failure.path);
+        run.count(&path, batch.failed(failure, None).await?)?;
     }
     let recordings = recordings.into_iter().enumerate().map(|(nth, input)| {
         let batch = batch.clone();
@@ -298,7 +301,7 @@ async fn transcribe(
                 "the failed recordings are listed in {}",
                 list(untranscribed::FAILURES)
             ));
-            Err(Failure::Exit(1))
+            if run.tally.n_failed == 0 { Ok(()) } else { Err(Failure::Exit(1)) }
         }
     }
 }
@@ -309,7 +312,7 @@ fn size(input: &Input) -> u64 {
 }
 
 /// What has happened so far.
-struct Run {
+struct Run<'a> {
     tally: Tally,
     failures: Vec<Untranscribed>,
     /// The lines of the table.
@@ -317,13 +320,15 @@ struct Run {
     /// The group of the run's jobs, as the server has last counted them.
     group: Option<GroupBody>,
     progress: Progress,
+    outputs: &'a Outputs,
 }
 
-impl Run {
-    fn new(n_files: usize, skipped: &[Untranscribed]) -> Self {
+impl<'a> Run<'a> {
+    fn new(n_files: usize, skipped: &[Untranscribed], outputs: &'a Outputs) -> Result<Self, Failure> {
         let tally = Tally { n_files, n_skipped: skipped.len(), ..Tally::default() };
-        let rows = skipped.iter().map(Row::skipped).collect();
-        Self { progress: Progress::new(), tally, failures: Vec::new(), rows, group: None }
+        let rows: Vec<Row> = skipped.iter().map(Row::skipped).collect();
+        outputs.begin_lists(rows.clone())?;
+        Ok(Self { progress: Progress::new(), tally, failures: Vec::new(), rows, group: None, outputs })
     }
 
     /// Counts and shows recordings until all have ended, one ends the run, or a signal does.
@@ -341,7 +346,7 @@ impl Run {
         loop {
             tokio::select! {
                 next = ended.next() => match next {
-                    Some((path, ended)) => self.count(&path, ended?),
+                    Some((path, ended)) => self.count(&path, ended?)?,
                     None => return Ok(()),
                 },
                 Some(group) = groups.next() => self.group = Some(group),
@@ -351,25 +356,39 @@ impl Run {
         }
     }
 
-    fn count(&mut self, path: &Path, ended: Ended) {
-        match ended {
+    /// Counts a recording that has ended, and adds it to the lists in the output folder.
+    fn count(&mut self, path: &Path, ended: Ended) -> Result<(), Failure> {
+        let row = match ended {
             Ended::Transcribed(entry) => {
                 self.tally.n_transcribed += 1;
                 self.tally.n_with_warnings += usize::from(!entry.warnings.is_empty());
                 self.tally.audio_s += entry.duration_s;
-                self.rows.push(Row::transcribed(path, entry));
+                Row::transcribed(path, entry)
             }
             Ended::Earlier(entry) => {
                 self.tally.n_earlier += 1;
-                self.rows.push(Row::transcribed(path, entry));
+                Row::transcribed(path, entry)
             }
             Ended::Failed(failure) => {
                 self.progress.print(&format!("{}: {}", failure.path, failure.reason));
                 self.tally.n_failed += 1;
-                self.rows.push(Row::failed(&failure));
-                self.failures.push(failure);
+                self.fail(failure)?
             }
-        }
+            Ended::Known(failure) => {
+                self.tally.n_known += 1;
+                self.fail(failure)?
+            }
+        };
+        self.outputs.add_row(&row)?;
+        self.rows.push(row);
+        Ok(())
+    }
+
+    fn fail(&mut self, failure: Untranscribed) -> Result<Row, Failure> {
+        self.outputs.add_failure(&failure)?;
+        let row = Row::failed(&failure);
+        self.failures.push(failure);
+        Ok(row)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     borrow::Cow,
     ffi::{OsStr, OsString},
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
@@ -17,7 +17,7 @@ use super::{
     join::Transcript,
     settings::{Format, ResultFile, Settings, sha256},
     summary::{self, Row},
-    untranscribed::Untranscribed,
+    untranscribed::{FAILURES, Untranscribed},
 };
 use crate::failure::Failure;
 
@@ -82,6 +82,32 @@ impl Outputs {
     pub(super) fn too_long_name(&self, input: &Input, settings: &Settings) -> Option<usize> {
         let names = settings.files().map(|file| self.path(input, &file).file_name().map_or(0, OsStr::len));
         names.max().filter(|n_bytes| *n_bytes > MAX_NAME_BYTES)
+    }
+
+    /// Begins the table of a run and its list of failures, which grow as recordings end.
+    pub(super) fn begin_lists(&self, rows: Vec<Row>) -> Result<(), Failure> {
+        self.write_list(FAILURES, &[])?;
+        self.write_summary(rows)
+    }
+
+    /// Adds a recording that has ended to the table.
+    pub(super) fn add_row(&self, row: &Row) -> Result<(), Failure> {
+        self.append(summary::FILE, &row.line())
+    }
+
+    /// Adds a recording to the list of failures.
+    pub(super) fn add_failure(&self, failure: &Untranscribed) -> Result<(), Failure> {
+        let line =
+            serde_json::to_string(failure).map_err(|error| Failure::io("cannot write JSON")(error.into()))?;
+        self.append(FAILURES, &(line + "\n"))
+    }
+
+    fn append(&self, name: &str, line: &str) -> Result<(), Failure> {
+        let path = self.folder.join(name);
+        let opened = OpenOptions::new().create(true).append(true).open(&path);
+        opened
+            .and_then(|mut file| file.write_all(line.as_bytes()))
+            .map_err(Failure::io(format!("cannot write {}", path.display())))
     }
 
     /// Writes a list of files. If there are none, removes that of an earlier run.

@@ -28,6 +28,8 @@ pub(super) struct Tally {
     /// Recordings whose results an earlier run has written.
     pub(super) n_earlier: usize,
     pub(super) n_failed: usize,
+    /// Recordings that failed in an earlier run too, for the same reason.
+    pub(super) n_known: usize,
     /// Files that are not among the recordings.
     pub(super) n_skipped: usize,
     /// The length of the recordings that this run has transcribed, seconds.
@@ -36,7 +38,7 @@ pub(super) struct Tally {
 
 impl Tally {
     fn n_ended(&self) -> usize {
-        self.n_transcribed + self.n_earlier + self.n_failed
+        self.n_transcribed + self.n_earlier + self.n_failed + self.n_known
     }
 
     /// Such as `12 of 40 files, 1 failed, 0.35 of 3.20 h of audio, 21 times as fast as it plays, 490 s left`. What is unknown is
@@ -61,12 +63,17 @@ impl Tally {
             0 => String::new(),
             n => format!(", {n} by an earlier run"),
         };
+        let known = match self.n_known {
+            0 => String::new(),
+            1 => ", 1 known failure".to_owned(),
+            n => format!(", {n} known failures"),
+        };
         let warnings = match self.n_with_warnings {
             0 => String::new(),
             n => format!(", {n} with warnings"),
         };
         format!(
-            "{} of {} recordings transcribed{earlier}, {} failed, {} skipped{warnings}: {:.2} h of audio in {:.0} s",
+            "{} of {} recordings transcribed{earlier}, {} failed{known}, {} skipped{warnings}: {:.2} h of audio in {:.0} s",
             self.n_transcribed,
             self.n_files,
             self.n_failed,
@@ -157,6 +164,7 @@ mod tests {
             n_with_warnings: 1,
             n_earlier: 1,
             n_failed: 1,
+            n_known: 2,
             n_skipped: 5,
             audio_s: 720.0,
         };
@@ -164,7 +172,7 @@ mod tests {
         let audio = Audio { done_s: 720.0, total_s: Some(2880.0) };
         assert_eq!(
             tally.text(audio, elapsed),
-            "4 of 8 files, 1 failed, 0.20 of 0.80 h of audio, 12 times as fast as it plays, 180 s left"
+            "6 of 8 files, 1 failed, 0.20 of 0.80 h of audio, 12 times as fast as it plays, 180 s left"
         );
         assert_eq!(
             Tally { n_files: 1, ..Tally::default() }.text(Audio::default(), elapsed),
@@ -172,7 +180,7 @@ mod tests {
         );
         assert_eq!(
             tally.summary(elapsed),
-            "2 of 8 recordings transcribed, 1 by an earlier run, 1 failed, 5 skipped, 1 with warnings: 0.20 h of audio in 60 s"
+            "2 of 8 recordings transcribed, 1 by an earlier run, 1 failed, 2 known failures, 5 skipped, 1 with warnings: 0.20 h of audio in 60 s"
         );
     }
 

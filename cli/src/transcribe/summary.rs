@@ -61,34 +61,38 @@ impl Row {
         self.entry.as_ref().and_then(|entry| entry.confidence)
     }
 
-    /// Failed files first, then those with warnings, then the others with the lowest confidence first.
+    /// Failed files first, then those with warnings, then the others with the lowest confidence first. Those without one, as
+    /// those without words, are before them.
     fn order(&self, other: &Self) -> Ordering {
-        let confidence = |row: &Self| row.confidence().unwrap_or(f64::INFINITY);
+        let confidence = |row: &Self| row.confidence().unwrap_or(f64::NEG_INFINITY);
         self.status
             .cmp(&other.status)
             .then_with(|| confidence(self).total_cmp(&confidence(other)))
             .then_with(|| self.file.cmp(&other.file))
     }
 
-    fn cells(&self) -> [String; 6] {
+    /// The line of the table.
+    pub(super) fn line(&self) -> String {
         let of_entry = |cell: fn(&Entry) -> String| self.entry.as_ref().map(cell).unwrap_or_default();
-        [
+        line([
             self.file.clone(),
             self.status.name().to_owned(),
             of_entry(|entry| format!("{:.3}", entry.duration_s)),
             of_entry(|entry| entry.n_words.to_string()),
             self.confidence().map(|confidence| format!("{confidence:.3}")).unwrap_or_default(),
             self.remarks.clone(),
-        ]
+        ])
     }
 }
 
 /// The table as comma-separated values (RFC 4180).
 pub(super) fn csv(mut rows: Vec<Row>) -> String {
     rows.sort_by(Row::order);
-    let lines = rows.iter().map(Row::cells);
-    let lines = std::iter::once(HEAD.map(str::to_owned)).chain(lines);
-    lines.map(|cells| cells.map(|cell| quoted(&cell)).join(",") + "\r\n").collect()
+    std::iter::once(line(HEAD.map(str::to_owned))).chain(rows.iter().map(Row::line)).collect()
+}
+
+fn line(cells: [String; 6]) -> String {
+    cells.map(|cell| quoted(&cell)).join(",") + "\r\n"
 }
 
 fn quoted(cell: &str) -> String {
@@ -131,9 +135,9 @@ mod tests {
             "file,status,seconds,words,confidence,warnings\r\n\
              \"d\n.mp3\",failed,,,,\"it, is \"\"empty\"\"\"\r\n\
              warned.mp3,transcribed,2.500,4,0.990,too quiet; cut off\r\n\
+             unknown.mp3,transcribed,2.500,4,,\r\n\
              unsure.mp3,transcribed,2.500,4,0.510,\r\n\
              sure.mp3,transcribed,2.500,4,0.950,\r\n\
-             unknown.mp3,transcribed,2.500,4,,\r\n\
              e.pdf,skipped,,,,\"it, is \"\"empty\"\"\"\r\n"
         );
     }

@@ -7,7 +7,7 @@ use akhar_tests::{
     bulk::Folders,
     process::run,
     root,
-    speech::{RATE, error_percent, recording, wav},
+    speech::{RATE, error_percent, noise, recording, silence, wav},
     terminal::Terminal,
     until,
 };
@@ -119,13 +119,14 @@ async fn every_file_of_a_folder_is_transcribed_failed_or_skipped_and_listed_once
 
     // The second run finds the results of the first one beside its recordings.
     let beside = Folders { results: folders.recordings.clone(), ..folders.clone() };
-    for (folders, arguments) in [(&folders, &[][..]), (&beside, &[]), (&beside, &["--resume"])] {
+    for (folders, arguments, expected, failures) in [
+        (&folders, &[][..], Some(1), "10 failed, 22 skipped"),
+        (&beside, &[], Some(1), "10 failed, 22 skipped"),
+        (&beside, &["--resume"], Some(0), "0 failed, 10 known failures, 22 skipped"),
+    ] {
         let (code, out, log) = run(folders.command(&stack, arguments)).await;
-        assert_eq!(code, Some(1), "{out}{log}");
-        assert!(
-            out.contains("of 18 recordings transcribed") && out.contains("10 failed, 22 skipped"),
-            "{out}"
-        );
+        assert_eq!(code, expected, "{out}{log}");
+        assert!(out.contains("of 18 recordings transcribed") && out.contains(failures), "{out}");
         assert!(log.contains("skipped.jsonl") && log.contains("failures.jsonl"), "{log}");
         let results = transcribed.iter().map(|(name, _)| {
             let document = folders.json(&Path::new(name).with_extension("json").to_string_lossy());
@@ -170,6 +171,82 @@ async fn every_file_of_a_folder_is_transcribed_failed_or_skipped_and_listed_once
     let arguments = fs::read_to_string(folders.programs.join("arguments")).expect("arguments");
     let limits = "-nostdin -loglevel error -protocol_whitelist file,pipe -i file:/";
     assert!(arguments.lines().all(|line| line.starts_with(limits)), "{arguments}");
+}
+
+#[tokio::test]
+async fn only_failures_that_are_new_fail_a_later_run() {
+    let stack = Stack::start().await;
+    let folders = Folders::new(stack.folder(), "bulk-known");
+    let school = recording("pa-school.wav").bytes;
+    folders.add("school.wav", &school);
+    folders.add("empty.wav", b"");
+    folders.add("page.mp3", b"<html>Not found</html>");
+    folders.add("broken.flac", b"fLaC and nothing else");
+    folders.add(&format!("tl{}.wav", "ਅ".repeat(83)), &school);
+    let resumed = async |expected: Option<i32>, summary: &str| {
+        let (code, out, log) = run(folders.command(&stack, &["--resume"])).await;
+        assert_eq!(code, expected, "{out}{log}");
+        assert!(out.contains(summary), "expected {summary}: {out}{log}");
+        folders.failures()
+    };
+    let failures = resumed(Some(1), "1 of 5 recordings transcribed, 4 failed, 0 skipped").await;
+    let all_known =
+        "0 of 5 recordings transcribed, 1 by an earlier run, 0 failed, 4 known failures, 0 skipped";
+    assert_eq!(resumed(Some(0), all_known).await, failures, "they are still listed");
+    assert_eq!(folders.summary().len(), 5);
+
+    // What changed is tried again: it fails, which is new, or it is transcribed.
+    folders.add("page.mp3", b"<html>Gone</html>");
+    let new = "0 of 5 recordings transcribed, 1 by an earlier run, 1 failed, 3 known failures, 0 skipped";
+    assert_eq!(resumed(Some(1), new).await, failures);
+    assert_eq!(resumed(Some(0), all_known).await, failures);
+    folders.add("page.mp3", &recording("pa-water.mp3").bytes);
+    let repaired =
+        "1 of 5 recordings transcribed, 1 by an earlier run, 0 failed, 3 known failures, 0 skipped";
+    assert_eq!(resumed(Some(0), repaired).await.len(), 3);
+}
+
+#[tokio::test]
+async fn a_killed_run_leaves_lists_of_what_has_ended() {
+    // What the server would transcribe waits.
+    let stack = Stack::with().workers(0).start().await;
+    let folders = Folders::new(stack.folder(), "bulk-killed");
+    folders.add("broken.flac", b"fLaC and nothing else");
+    folders.add("notes.txt", b"no recording");
+    folders.add("school.wav", &recording("pa-school.wav").bytes);
+    let mut running = folders.command(&stack, &[]).spawn().expect("it starts");
+    let table = folders.results.join("summary.csv");
+    until("a failure is in the table", async || {
+        fs::read_to_string(&table).is_ok_and(|text| text.contains("broken.flac")).then_some(())
+    })
+    .await;
+    running.kill().await.expect("it is killed");
+    assert_eq!(folders.failures(), [("broken.flac".to_owned(), "undecodable".to_owned())]);
+    let rows = [("notes.txt", "skipped"), ("broken.flac", "failed")];
+    assert_eq!(folders.summary(), rows.map(|(name, status)| (name.to_owned(), status.to_owned())));
+}
+
+#[tokio::test]
+async fn a_recording_without_words_has_a_warning_and_is_reviewed_first() {
+    let stack = Stack::start().await;
+    let folders = Folders::new(stack.folder(), "bulk-silent");
+    folders.add("school.wav", &recording("pa-school.wav").bytes);
+    folders.add("noise.wav", &wav(&noise(3)));
+    folders.add("silent.wav", &wav(&silence(3)));
+    // It is cut into pieces.
+    folders.add("long.wav", &wav(&silence(70)));
+    for lang in ["pa", "auto"] {
+        let results = Folders { results: folders.results.join(lang), ..folders.clone() };
+        let (code, out, log) = run(results.command(&stack, &["--lang", lang])).await;
+        assert_eq!(code, Some(0), "{out}{log}");
+        assert!(out.contains("4 of 4 recordings transcribed, 0 failed, 0 skipped, 3 with warnings"), "{out}");
+        let files: Vec<String> = results.summary().into_iter().map(|(file, _)| file).collect();
+        assert_eq!(files, ["long.wav", "noise.wav", "silent.wav", "school.wav"]);
+        for name in ["long", "noise", "silent"] {
+            let warnings = results.json(&format!("{name}.json"))["warnings"].to_string();
+            assert!(warnings.contains("no words were recognised"), "{warnings}");
+        }
+    }
 }
 
 #[tokio::test]
