@@ -54,7 +54,7 @@ impl Folders {
         fs::write(&mixed, au(&channels[..1])).expect("a file");
         fs::write(&all, au(channels)).expect("a file");
         let script = format!(
-            "#!/bin/sh\n[ \"$1\" = -version ] && exit\necho \"$@\" >> {}\ncase \"$*\" in\n*{good}*'-ac 1 '*) exec /bin/cat {};;\n\
+            "#!/bin/sh\necho \"$@\" >> {}\ncase \"$*\" in\n*{good}*'-ac 1 '*) exec /bin/cat {};;\n\
              *{good}*) exec /bin/cat {};;\nesac\necho 'Invalid data found' >&2\nexit 1\n",
             arguments.display(),
             mixed.display(),

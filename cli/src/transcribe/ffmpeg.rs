@@ -4,7 +4,8 @@
 use std::{
     ffi::OsString,
     io::{self, ErrorKind, Read},
-    path::Path,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
     process::{Child, ChildStderr, Command, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     thread,
@@ -42,11 +43,13 @@ pub(super) struct Ffmpeg {
     warnings: Vec<String>,
 }
 
-/// Whether the program is installed.
+/// Whether the program is installed. It is not started, because loading its libraries takes as long as a whole run that has
+/// nothing to do.
 pub(super) fn is_installed() -> bool {
-    let mut version = Command::new(PROGRAM);
-    version.arg("-version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    version.status().is_ok_and(|status| status.success())
+    let Some(path) = std::env::var_os("PATH") else { return false };
+    let is_program =
+        |file: PathBuf| file.metadata().is_ok_and(|file| file.is_file() && file.mode() & 0o111 != 0);
+    std::env::split_paths(&path).any(|folder| is_program(folder.join(PROGRAM)))
 }
 
 /// Why a recording with this extension is not decoded where the program is not installed.
