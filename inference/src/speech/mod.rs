@@ -21,5 +21,6 @@ pub use features::{FrontEnd, SAMPLE_RATE};
 pub use models::{SpeechModel, WindowInput, WindowOutput, load};
 pub use words::{
     Clock, Digits, ENOUGH_SAMPLES, Evidence, Interleaving, Recognised, Segmenter, TimedText, Transcript,
-    Utterance, WrittenForm, divided, likeliest, segments, text, timed, unlikely_parts, utterances,
+    Utterance, WrittenForm, divided, is_certain, likeliest, segments, text, timed, unlikely_parts,
+    utterances,
 };

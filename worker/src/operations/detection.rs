@@ -8,10 +8,9 @@ use std::{
 
 use akhar_inference::{
     Confidence,
-    speech::{ENOUGH_SAMPLES, Evidence, Transcript, likeliest},
+    speech::{ENOUGH_SAMPLES, Evidence, Transcript, is_certain, likeliest},
 };
 use akhar_requests::{Language, SpeechParameters};
-use futures::future::try_join_all;
 
 use super::{
     error::OperationError,
@@ -33,7 +32,7 @@ use crate::{
 pub(super) struct Detected {
     /// The language, if one is clearly likelier than the other.
     pub(super) language: Option<Language>,
-    /// What the model of each language wrote of the first windows.
+    /// What the models wrote of the first windows.
     pub(super) transcripts: HashMap<Language, VecDeque<Transcript>>,
     /// Why there is no language, unless nothing is said.
     pub(super) warning: Option<String>,
@@ -56,21 +55,25 @@ pub(super) async fn detect(
     step: impl Fn(),
     spent: &mut Recognising,
 ) -> Result<Detected, OperationError> {
-    let turn = &turn;
-    let readings = engines.iter().map(async |(&language, engine)| {
-        let file = (file.clone(), limits.clone());
-        let read = read(engine.get().await?, (language, parameters), file, (turns, turn), &step).await?;
-        Ok::<_, OperationError>((language, read))
-    });
     let mut detected = Detected::default();
     let mut languages = Vec::new();
     let mut texts = Vec::new();
-    for (language, read) in try_join_all(readings).await? {
+    // One after the other, because most texts need no comparison.
+    for (language, engine) in
+        Language::ALL.into_iter().filter_map(|language| Some((language, engines.get(&language)?)))
+    {
+        let file = (file.clone(), limits.clone());
+        let read = read(engine.get().await?, (language, parameters), file, (turns, &turn), &step).await?;
         *spent += read.spent;
         let evidence = read.transcripts.iter().map(Transcript::evidence).sum::<Evidence>();
-        languages.push(language);
-        texts.extend(read.confidence.map(|confidence| (evidence, confidence)));
+        let text = read.confidence.map(|confidence| (evidence, confidence));
         detected.transcripts.insert(language, read.transcripts);
+        if text.as_ref().is_some_and(is_certain) {
+            detected.language = Some(language);
+            return Ok(detected);
+        }
+        languages.push(language);
+        texts.extend(text);
     }
     let is_calibrated = texts.len() == languages.len();
     detected.language = likeliest(&texts).filter(|_| is_calibrated).map(|place| languages[place]);

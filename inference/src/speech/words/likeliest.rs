@@ -11,21 +11,30 @@ use crate::{generation::Confidence, speech::features::SAMPLE_RATE};
 pub const ENOUGH_SAMPLES: usize = 2 * SAMPLE_RATE;
 /// The logarithm of how many times the odds of the likeliest text are at least those of any other.
 const CLEAR: f64 = 0.5;
+/// The logarithm of the odds of a text from which on it needs no comparison. What a model writes of another language is far
+/// from it, and what it writes of its own at least as often beyond.
+const CERTAIN: f64 = 3.0;
 /// The logarithm of the odds that a text has at least, also if the model wrote none. Calibration tells nothing so far out.
 const LOWEST: f64 = -9.0;
 
 /// The place of the text that is clearly the likeliest. `None` if there is no text, or another is about as likely.
 pub fn likeliest(texts: &[(Evidence, Confidence)]) -> Option<usize> {
-    let log_odds = |(evidence, confidence): &(Evidence, Confidence)| {
-        let found = evidence.means().map(|(acoustic, language)| confidence.log_odds(acoustic, language));
-        found.map_or(LOWEST, |found| found.max(LOWEST))
-    };
     let mut places: Vec<(usize, f64)> = texts.iter().map(log_odds).enumerate().collect();
     places.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     match places[..] {
         [(place, best), (_, next), ..] => (best - next >= CLEAR).then_some(place),
         _ => None,
     }
+}
+
+/// Whether a text is so likely that it is of the language of its model, whatever the other models write.
+pub fn is_certain(text: &(Evidence, Confidence)) -> bool {
+    log_odds(text) >= CERTAIN
+}
+
+fn log_odds((evidence, confidence): &(Evidence, Confidence)) -> f64 {
+    let found = evidence.means().map(|(acoustic, language)| confidence.log_odds(acoustic, language));
+    found.map_or(LOWEST, |found| found.max(LOWEST))
 }
 
 #[cfg(test)]
@@ -46,6 +55,10 @@ mod tests {
         assert_eq!(likeliest(&[none, text(-20.0)]), None, "neither is likely at all");
         assert_eq!(likeliest(&[none, none]), None);
         assert_eq!(likeliest(&[text(1.0)]), None);
+        assert_eq!(
+            [text(CERTAIN), text(CERTAIN - 0.01), none].map(|text| is_certain(&text)),
+            [true, false, false]
+        );
     }
 
     #[test]
