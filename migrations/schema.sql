@@ -81,6 +81,17 @@ begin
         from of_account cross join unnest(nths) with ordinality as given (nth, n));
 end $function$;
 
+-- The modes that the queues have now. A queue whose time is over is open, also before a process has written that.
+CREATE OR REPLACE FUNCTION public.queue_modes()
+ RETURNS SETOF queue_controls
+ LANGUAGE sql
+ STABLE
+AS $function$
+    select queue, mode, changed_at, why, until from queue_controls where until is null or until > now()
+    union all
+    select queue, 'open', until, null, null from queue_controls where until <= now()
+$function$;
+
 -- The jobs that run. None has a higher turn than the highest that was claimed, so few waiting jobs are read to find them.
 CREATE OR REPLACE FUNCTION public.running_jobs()
  RETURNS SETOF jobs
@@ -326,6 +337,8 @@ create table queue_controls (
     queue text not null, -- The name of the queue.
     mode text not null, -- open: jobs are accepted and run; paused: accepted, but not started; draining: refused, while those that wait are run.
     changed_at timestamp with time zone not null default now(), -- When an operator last changed it.
+    why text, -- Why an operator set this mode, in a sentence; null if nothing was said.
+    until timestamp with time zone, -- When the queue is open again; null if an operator opens it.
     constraint queue_controls_pkey PRIMARY KEY (queue),
     constraint queue_controls_mode_check CHECK ((mode = ANY (ARRAY['open'::text, 'paused'::text, 'draining'::text])))
 );
@@ -430,5 +443,6 @@ create table workers (
     is_draining boolean not null default false, -- An operator decided that this worker claims no more jobs.
     models jsonb not null default '[]'::jsonb, -- The models that it has loaded, one for each operation and language, with the version of each. Empty for a worker of a version that does not say so.
     models_since timestamp with time zone not null default now(), -- When it loaded them.
+    program text, -- The version of akhar that it runs; null if it is older than this column.
     constraint workers_pkey PRIMARY KEY (name)
 );

@@ -47,7 +47,7 @@ fn table(rows: &[AuditRow]) -> Result<(), Failure> {
             actor,
             row.action.clone(),
             row.n_changed.to_string(),
-            row.address.clone().unwrap_or_else(|| "command line".to_owned()),
+            row.origin().to_owned(),
             row.target.clone(),
         ]
     });

@@ -5,10 +5,12 @@ use akhar_jobs::{
     store::{QueueMode, is_quiet},
 };
 use akhar_operators::{
-    queues::{self, QueueJobs},
+    queues::{self, ModeChange, QueueJobs},
     search::Term,
+    until::{Until, Why},
 };
 use akhar_platform::{config::Config, database::Pool};
+use chrono::Local;
 
 use crate::{actor, connect, failure::Failure, output};
 
@@ -25,12 +27,16 @@ pub(crate) enum Command {
         /// quick or speech
         #[arg(value_parser = <Queue as Term>::parse)]
         queue: Queue,
+        #[command(flatten)]
+        limits: Limits,
     },
     /// Accept no more jobs of a queue. Those that wait are run
     Drain {
         /// quick or speech
         #[arg(value_parser = <Queue as Term>::parse)]
         queue: Queue,
+        #[command(flatten)]
+        limits: Limits,
     },
     /// Accept and start jobs of a queue again
     Resume {
@@ -40,19 +46,41 @@ pub(crate) enum Command {
     },
 }
 
+/// Why and until when a queue is stopped.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Limits {
+    /// Why, for other operators and the audit trail
+    #[arg(long, value_name = "TEXT", value_parser = Why::parse)]
+    why: Option<Why>,
+    /// When the queue is open again by itself: a time of day such as 06:00 in the time zone of this machine, a time such as
+    /// 2026-11-29T06:00:00Z, or how long from now, such as 2h. Without it, when it is resumed
+    #[arg(long, value_name = "TIME", value_parser = until)]
+    until: Option<Until>,
+}
+
+impl Limits {
+    fn with(self, mode: QueueMode) -> ModeChange {
+        ModeChange { mode, why: self.why, until: self.until }
+    }
+}
+
+fn until(text: &str) -> Result<Until, String> {
+    Until::parse(text, &Local::now())
+}
+
 /// Runs one subcommand.
 pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure> {
     connect::with_database(config, async |db| execute(db, command).await).await
 }
 
 async fn execute(db: &Pool, command: Command) -> Result<(), Failure> {
-    let (queue, mode) = match command {
+    let (queue, change) = match command {
         Command::List { json } => return list(db, json).await,
-        Command::Pause { queue } => (queue, QueueMode::Paused),
-        Command::Drain { queue } => (queue, QueueMode::Draining),
-        Command::Resume { queue } => (queue, QueueMode::Open),
+        Command::Pause { queue, limits } => (queue, limits.with(QueueMode::Paused)),
+        Command::Drain { queue, limits } => (queue, limits.with(QueueMode::Draining)),
+        Command::Resume { queue } => (queue, ModeChange::to(QueueMode::Open)),
     };
-    Ok(queues::set_mode(db, &actor::of_command(), queue, mode).await?)
+    Ok(queues::set_mode(db, &actor::of_command(), queue, &change).await?)
 }
 
 async fn list(db: &Pool, as_json: bool) -> Result<(), Failure> {
@@ -68,8 +96,21 @@ async fn list(db: &Pool, as_json: bool) -> Result<(), Failure> {
         let numbers = [queued, running, succeeded, failed, cancelled].map(|n| n.to_string());
         let [queued, running, succeeded, failed, cancelled] = numbers;
         let changed = queue.changed_at.map(output::ago).unwrap_or_default();
-        [queue.queue, queue.mode.name().to_owned(), queued, running, succeeded, failed, cancelled, changed]
+        let until = queue.until.map(output::time).unwrap_or_default();
+        let (mode, why) = (queue.mode.name().to_owned(), queue.why.unwrap_or_default());
+        [queue.queue, mode, queued, running, succeeded, failed, cancelled, changed, until, why]
     });
-    let head = ["QUEUE", "MODE", "QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED", "MODE SINCE"];
+    let head = [
+        "QUEUE",
+        "MODE",
+        "QUEUED",
+        "RUNNING",
+        "SUCCEEDED",
+        "FAILED",
+        "CANCELLED",
+        "MODE SINCE",
+        "UNTIL (UTC)",
+        "WHY",
+    ];
     output::table(head, rows.collect())
 }

@@ -142,6 +142,8 @@ mod tests {
         let queue = QueueLoad {
             queue: "speech".to_owned(),
             mode: QueueMode::Open,
+            why: None,
+            until: None,
             queued: 10_001,
             running: 4,
             oldest_s: Some(90.0),

@@ -13,6 +13,8 @@ use uuid::Uuid;
 
 /// The most characters of a target that are kept.
 const MAX_TARGET: usize = 500;
+/// The name of the service as an actor. That of a user who runs a command has an `@`.
+const SERVICE: &str = "akhar";
 
 macro_rules! actions {
     ($(#[doc = $doc:literal] $name:ident: $stored:literal, $role:ident;)+) => {
@@ -140,6 +142,11 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The entry of what the service does by itself, because an operator has said that it should do it now.
+    pub(crate) fn of_service(action: Action) -> Self {
+        Self { id: Uuid::now_v7(), actor: Actor::of_command(SERVICE.to_owned()), action }
+    }
+
     /// Records that the action has changed `n` of its targets, in the transaction of that change. An action of several
     /// transactions has one row, with the sum. What changes nothing leaves no row.
     pub async fn record(
@@ -188,6 +195,17 @@ pub struct AuditRow {
     pub key_prefix: Option<String>,
     /// Where the request came from. `null` for a command.
     pub address: Option<String>,
+}
+
+impl AuditRow {
+    /// Where the change came from, for people.
+    pub fn origin(&self) -> &str {
+        match &self.address {
+            Some(address) => address,
+            None if self.key_prefix.is_none() && self.actor == SERVICE => "the service",
+            None => "command line",
+        }
+    }
 }
 
 /// Which rows are meant. `None` means any.

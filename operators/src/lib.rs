@@ -15,6 +15,7 @@ pub mod queues;
 pub mod restores;
 pub mod search;
 pub mod sessions;
+pub mod until;
 pub mod webhooks;
 pub mod workers;
 

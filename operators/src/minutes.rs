@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use tokio::time::sleep;
 
-use crate::queues::oldest_waiting;
+use crate::queues::{oldest_waiting, open_due};
 
 /// The key of an advisory lock, so that only one of several processes counts a minute. The number is arbitrary; no other
 /// code takes this lock.
@@ -53,9 +53,10 @@ pub async fn record_minutes(db: Pool) {
     }
 }
 
-/// Records the last minute unless another process has or is about to, and forgets those of more than a day ago. Returns how
-/// long it is until the next minute can be recorded.
+/// Records the last minute unless another process has or is about to, and forgets those of more than a day ago. Records too
+/// which queues have opened. Returns how long it is until the next minute can be recorded.
 pub async fn record_minute(db: &Pool) -> Result<Duration, sqlx::Error> {
+    db.transaction(|transaction| Box::pin(open_due(transaction))).await?;
     db.transaction(|transaction| Box::pin(record(transaction))).await
 }
 

@@ -6,11 +6,15 @@ use akhar_jobs::{
 };
 use akhar_platform::database::Pool;
 use akhar_requests::QUEUES;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SecondsFormat, Utc};
 use serde::Serialize;
+use sqlx::PgConnection;
 use utoipa::ToSchema;
 
-use crate::audit::{Action, Actor, ChangeError};
+use crate::{
+    audit::{Action, Actor, ChangeError, Entry},
+    until::{Until, Why},
+};
 
 /// Counts of waiting or failed jobs end here.
 pub const MAX_COUNTED: i64 = 10_000;
@@ -40,6 +44,10 @@ pub struct QueueState {
     pub mode: QueueMode,
     /// When an operator last set the mode.
     pub changed_at: Option<DateTime<Utc>>,
+    /// Why, if the operator said so.
+    pub why: Option<String>,
+    /// When the queue is open again. `null` if an operator opens it.
+    pub until: Option<DateTime<Utc>>,
     /// The number of jobs in each state.
     #[sqlx(flatten)]
     pub jobs: QueueJobs,
@@ -65,11 +73,11 @@ pub async fn list(db: &Pool) -> Result<Vec<QueueState>, sqlx::Error> {
                  count(*) filter (where state = 'succeeded') as succeeded, count(*) filter (where state = 'failed') as failed,
                  count(*) filter (where state = 'cancelled') as cancelled
              from jobs group by queue)
-         select q.queue, coalesce(c.mode, 'open') as mode, c.changed_at, coalesce(queued, 0) as queued,
+         select q.queue, coalesce(c.mode, 'open') as mode, c.changed_at, c.why, c.until, coalesce(queued, 0) as queued,
              coalesce(running, 0) as running, coalesce(succeeded, 0) as succeeded, coalesce(failed, 0) as failed,
              coalesce(cancelled, 0) as cancelled
          from unnest($1::text[]) with ordinality as q (queue, nth)
-         left join queue_controls c on c.queue = q.queue left join counted on counted.queue = q.queue order by q.nth",
+         left join queue_modes() c on c.queue = q.queue left join counted on counted.queue = q.queue order by q.nth",
     )
     .bind(QUEUES.map(Queue::name))
     .fetch_all(db)
@@ -85,6 +93,10 @@ pub struct QueueLoad {
     /// `open`, `paused` or `draining`.
     #[schema(value_type = String)]
     pub mode: QueueMode,
+    /// Why an operator set the mode, if one did and said so.
+    pub why: Option<String>,
+    /// When the queue is open again. `null` if an operator opens it.
+    pub until: Option<DateTime<Utc>>,
     /// The number of jobs that wait: 10,001 if there are more.
     pub queued: i64,
     /// The number of jobs that run: 10,001 if there are more.
@@ -111,7 +123,7 @@ pub async fn loads(db: &Pool) -> Result<Vec<QueueLoad>, sqlx::Error> {
          measured as (
              select case when count(*) < $2 then 60 else greatest(extract(epoch from now() - min(ended_at)), 1) end::float8
                  as over_s from ended)
-         select q.queue, coalesce(c.mode, 'open') as mode,
+         select q.queue, coalesce(c.mode, 'open') as mode, c.why, c.until,
              (select count(*) from (
                  select from jobs where queue = q.queue and ended_at is null and state = 'queued' limit $2 + 1) as waiting) as queued,
              (select count(*) from (
@@ -122,7 +134,7 @@ pub async fn loads(db: &Pool) -> Result<Vec<QueueLoad>, sqlx::Error> {
              coalesce((select count(*) * 60 / over_s from ended, measured
                  where ended.queue = q.queue and state = 'failed' group by over_s), 0)::float8 as failed_per_minute
          from unnest($1::text[]) with ordinality as q (queue, nth)
-         left join queue_controls c on c.queue = q.queue order by q.nth"
+         left join queue_modes() c on c.queue = q.queue order by q.nth"
     ))
     .bind(QUEUES.map(Queue::name))
     .bind(MAX_COUNTED)
@@ -160,30 +172,96 @@ pub async fn unended(db: &Pool) -> Result<Vec<Unended>, sqlx::Error> {
     .await
 }
 
+/// A mode with its end and its reason, such as `paused until 2026-11-29 06:00:00 UTC (the disk is replaced)`.
+pub fn mode_text(mode: QueueMode, until: Option<DateTime<Utc>>, why: Option<&str>) -> String {
+    let until = until.map(|at| format!(" until {} UTC", at.format("%F %T"))).unwrap_or_default();
+    let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
+    format!("{}{until}{why}", mode.name())
+}
+
+/// What an operator decides about a queue.
+#[derive(Debug, Clone)]
+pub struct ModeChange {
+    /// The mode that it gets.
+    pub mode: QueueMode,
+    /// Why.
+    pub why: Option<Why>,
+    /// When it is open again. `None` if an operator opens it, or if the mode is that.
+    pub until: Option<Until>,
+}
+
+impl ModeChange {
+    /// A change to this mode, without an end.
+    pub const fn to(mode: QueueMode) -> Self {
+        Self { mode, why: None, until: None }
+    }
+
+    const fn action(&self) -> Action {
+        match self.mode {
+            QueueMode::Open => Action::QueueResume,
+            QueueMode::Paused => Action::QueuePause,
+            QueueMode::Draining => Action::QueueDrain,
+        }
+    }
+}
+
+/// How the audit trail names a queue, its end and the reason.
+fn target(queue: &str, until: Option<DateTime<Utc>>, why: Option<&str>) -> String {
+    let until = until.map(|at| format!(" until={}", at.to_rfc3339_opts(SecondsFormat::Secs, true)));
+    let why = why.map(|why| format!(" why={why}"));
+    format!("{queue}{}{}", until.unwrap_or_default(), why.unwrap_or_default())
+}
+
 /// Sets the mode of a queue. Workers follow within about a second, api processes as soon as they have the announcement.
-pub async fn set_mode(db: &Pool, actor: &Actor, queue: Queue, mode: QueueMode) -> Result<(), ChangeError> {
-    let entry = actor.begin(match mode {
-        QueueMode::Open => Action::QueueResume,
-        QueueMode::Paused => Action::QueuePause,
-        QueueMode::Draining => Action::QueueDrain,
-    })?;
+pub async fn set_mode(
+    db: &Pool,
+    actor: &Actor,
+    queue: Queue,
+    change: &ModeChange,
+) -> Result<(), ChangeError> {
+    let entry = actor.begin(change.action())?;
+    let ModeChange { mode, why, until } = change.clone();
+    let (why, until) = (why.map(|Why(text)| text), until.map(|Until(at)| at));
     db.transaction(move |transaction| {
         Box::pin(async move {
+            open_due(&mut *transaction).await?;
             let changed = sqlx::query(
                 "with changed as (
-                     insert into queue_controls (queue, mode)
-                     select $1, $2 where $2 <> 'open' or exists (select from queue_controls where queue = $1)
-                     on conflict (queue) do update set mode = excluded.mode, changed_at = now()
-                     where queue_controls.mode <> excluded.mode returning queue)
+                     insert into queue_controls (queue, mode, why, until)
+                     select $1, $2, $4, $5 where $2 <> 'open' or exists (select from queue_controls where queue = $1)
+                     on conflict (queue) do update set mode = excluded.mode, why = excluded.why, until = excluded.until,
+                         changed_at = case when queue_controls.mode = excluded.mode then queue_controls.changed_at else now() end
+                     where queue_controls.mode <> excluded.mode
+                         or (queue_controls.why, queue_controls.until) is distinct from (excluded.why, excluded.until)
+                             and excluded.mode <> 'open'
+                     returning queue)
                  select pg_notify($3, queue) from changed",
             )
             .bind(queue.name())
             .bind(mode)
             .bind(QUEUE_MODE_CHANGED)
+            .bind(why.as_ref().filter(|_| mode != QueueMode::Open))
+            .bind(until.filter(|_| mode != QueueMode::Open))
             .fetch_all(&mut *transaction)
             .await?;
-            Ok(entry.record(transaction, queue.name(), changed.len()).await?)
+            Ok(entry.record(transaction, &target(queue.name(), until, why.as_deref()), changed.len()).await?)
         })
     })
     .await
+}
+
+/// Records that queues are open whose time is over. They are open since then without it.
+pub(crate) async fn open_due(transaction: &mut PgConnection) -> Result<(), sqlx::Error> {
+    let opened: Vec<(String, DateTime<Utc>)> = sqlx::query_as(
+        "with due as (select queue, until from queue_controls where until <= now() for update)
+         update queue_controls c set mode = 'open', changed_at = due.until, why = null, until = null
+         from due where c.queue = due.queue returning c.queue, due.until",
+    )
+    .fetch_all(&mut *transaction)
+    .await?;
+    for (queue, until) in opened {
+        let entry = Entry::of_service(Action::QueueResume);
+        entry.record(&mut *transaction, &target(&queue, Some(until), None), 1).await?;
+    }
+    Ok(())
 }

@@ -1,7 +1,10 @@
 //! `/v1/admin/queues`: lists the queues, and pauses, drains and resumes them.
 
 use akhar_jobs::{Queue, store::QueueMode};
-use akhar_operators::queues::{self, QueueState};
+use akhar_operators::{
+    queues::{self, ModeChange, QueueState},
+    until::{Until, Why},
+};
 use akhar_requests::{QUICK, queue_named};
 use axum::{
     Json,
@@ -46,20 +49,24 @@ fields! {
         /// `open`: they are accepted and run. `paused`: they are accepted, but none is started. `draining`: none is accepted, and those
         /// that wait are run.
         mode: QueueMode = field("mode").required().wrong("closed"),
+        /// Why, for other operators and the audit trail.
+        why: Why = field("why"),
+        /// When the queue is open again by itself. A time of day is the next one in the time zone of the server.
+        until: Until = field("until"),
     }
 }
 
 impl Form for ModeForm {
     const FILE: Option<File> = None;
     const QUEUE: Queue = QUICK;
-    type Checked = QueueMode;
+    type Checked = ModeChange;
 
-    fn check(self, _: &mut Vec<Violation>) -> Option<QueueMode> {
-        self.mode
+    fn check(self, _: &mut Vec<Violation>) -> Option<ModeChange> {
+        Some(ModeChange { mode: self.mode?, why: self.why, until: self.until })
     }
 
     fn example() -> Option<serde_json::Value> {
-        Some(json!({"mode": "paused"}))
+        Some(json!({"mode": "paused", "why": "the disk is replaced", "until": "2h"}))
     }
 }
 
@@ -99,7 +106,7 @@ pub(crate) async fn list(
     operation_id = "admin-set-queue",
     tag = "admin",
     summary = "Pause, drain or resume a queue",
-    description = "Needs the role `operate`. Workers follow within about a second.",
+    description = "Needs the role `operate`. Workers follow within about a second. The mode `open` has no end, so `until` is ignored with it.",
     params(("queue" = String, Path, description = "`quick` or `speech`.")),
     responses((status = 204, description = "The queue has this mode."), ModeProblems),
     security(("bearer" = [])),
@@ -111,6 +118,6 @@ pub(crate) async fn set(
     form: Checked<ModeForm>,
 ) -> Result<StatusCode, Problem> {
     let queue = queue_named(&queue).ok_or(Problem::of(ProblemType::NotFound))?;
-    queues::set_mode(&app.database.pool, &operator.actor, queue, form.fields).await?;
+    queues::set_mode(&app.database.pool, &operator.actor, queue, &form.fields).await?;
     Ok(StatusCode::NO_CONTENT)
 }

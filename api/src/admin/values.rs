@@ -7,9 +7,11 @@ use akhar_jobs::{Queue, store::QueueMode};
 use akhar_operators::{
     Action, Change,
     search::{AccountName, Age, Text},
+    until::{EXPECTED, Until, Why},
 };
 use akhar_requests::QUEUES;
 use akhar_webhooks::store::DeliveryState;
+use chrono::Local;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -88,6 +90,28 @@ impl Value for AccountName {
 
     fn parse(text: &str) -> Result<Self, Code> {
         <Text as Value>::parse(text).map(|Text(entered)| Self::new(entered))
+    }
+}
+
+impl Value for Why {
+    const MAX_BYTES: usize = Text::MAX_BYTES;
+
+    fn rule() -> Rule {
+        <Text as Value>::rule()
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        <Text as Value>::parse(text).map(|Text(entered)| Self(entered))
+    }
+}
+
+impl Value for Until {
+    fn rule() -> Rule {
+        rule(EXPECTED, json!({"type": "string", "maxLength": Self::MAX_BYTES}))
+    }
+
+    fn parse(text: &str) -> Result<Self, Code> {
+        Self::parse(text, &Local::now()).map_err(|_| Code::NotATime)
     }
 }
 

@@ -4,6 +4,7 @@ use akhar_jobs::store;
 use akhar_migrations::SchemaError;
 use akhar_operators::{
     keys::{self, Key, KeyState},
+    queues::mode_text,
     workers::{self, WorkerState},
 };
 use akhar_platform::{
@@ -279,7 +280,8 @@ async fn queues(db: &Pool) -> Result<Vec<Check>, sqlx::Error> {
             let effect = control.mode.effect()?;
             let since = control.changed_at.map(|at| format!(" since {} UTC", time(at))).unwrap_or_default();
             let name = queue.name();
-            let found = format!("{name} is {}{since}: {effect}", control.mode.name());
+            let mode = mode_text(control.mode, control.until, control.why.as_deref());
+            let found = format!("{name} is {mode}{since}: {effect}");
             Some(Check::warning("queues", found, format!("run `akhar queues resume {name}`")))
         })
         .collect();

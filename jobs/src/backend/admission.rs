@@ -223,5 +223,5 @@ async fn read(
     queue: Queue,
     earlier: Option<DateTime<Utc>>,
 ) -> Result<(QueueMode, Vec<WaitingJobs>), sqlx::Error> {
-    Ok((store::queue_control(db, queue).await?.mode, store::waiting(db, queue, earlier).await?))
+    Ok((store::queue_mode(db, queue).await?, store::waiting(db, queue, earlier).await?))
 }

@@ -50,6 +50,10 @@ pub struct QueueControl {
     pub mode: QueueMode,
     /// When an operator set it. `None` if none ever did.
     pub changed_at: Option<DateTime<Utc>>,
+    /// Why, if the operator said so.
+    pub why: Option<String>,
+    /// When the queue is open again. `None` if an operator opens it.
+    pub until: Option<DateTime<Utc>>,
 }
 
 /// What a worker may do.
@@ -71,9 +75,9 @@ impl Orders {
 /// The mode of each queue.
 pub async fn queue_controls(db: &Pool, queues: &[Queue]) -> Result<Vec<(Queue, QueueControl)>, sqlx::Error> {
     let controls: Vec<QueueControl> = sqlx::query_as(
-        "select coalesce(c.mode, 'open') as mode, c.changed_at
+        "select coalesce(c.mode, 'open') as mode, c.changed_at, c.why, c.until
          from unnest($1::text[]) with ordinality as q (queue, nth)
-         left join queue_controls c on c.queue = q.queue order by q.nth",
+         left join queue_modes() c on c.queue = q.queue order by q.nth",
     )
     .bind(column(queues, |queue| queue.name()))
     .fetch_all(db)
@@ -82,10 +86,10 @@ pub async fn queue_controls(db: &Pool, queues: &[Queue]) -> Result<Vec<(Queue, Q
 }
 
 /// The mode of a queue.
-pub async fn queue_control(db: &Pool, queue: Queue) -> Result<QueueControl, sqlx::Error> {
-    let set = sqlx::query_as("select mode, changed_at from queue_controls where queue = $1");
+pub async fn queue_mode(db: &Pool, queue: Queue) -> Result<QueueMode, sqlx::Error> {
+    let set = sqlx::query_scalar("select mode from queue_modes() where queue = $1");
     let set = set.bind(queue.name()).fetch_optional(db).await?;
-    Ok(set.unwrap_or(QueueControl { mode: QueueMode::Open, changed_at: None }))
+    Ok(set.unwrap_or(QueueMode::Open))
 }
 
 /// Whether the database was restored from a backup and no operator has let it go on.

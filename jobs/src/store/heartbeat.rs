@@ -33,7 +33,7 @@ pub async fn beat(db: &Pool, worker: &str, models: &[LoadedModel]) -> Result<Ord
              set seen_at = now(), models = excluded.models,
                  models_since = case when workers.models = excluded.models then workers.models_since else now() end
              returning is_draining)
-         select is_draining or is_quiet() as is_draining, array(select queue from queue_controls where mode = 'paused') as paused,
+         select is_draining or is_quiet() as is_draining, array(select queue from queue_modes() where mode = 'paused') as paused,
              set_config('synchronous_commit', 'off', true)
          from beat",
     )

@@ -36,8 +36,7 @@ pub use announcements::{JOBS_ENDED, JOBS_QUEUED, WEBHOOKS_DUE};
 pub use claim::{Claimed, claim, claimed_by};
 pub use clock::{Clock, ClockJump, clock, record_clock_jump};
 pub use control::{
-    Orders, QUEUE_MODE_CHANGED, QueueControl, QueueMode, is_quiet, queue_control, queue_controls,
-    remove_workers,
+    Orders, QUEUE_MODE_CHANGED, QueueControl, QueueMode, is_quiet, queue_controls, queue_mode, remove_workers,
 };
 pub use delete::{Deleted, delete, delete_delivered, delete_these, is_deleted};
 pub use end::{

@@ -107,6 +107,87 @@ async fn what_an_operator_stopped_is_shown_with_a_command_that_starts_it_again()
 }
 
 #[tokio::test]
+async fn a_pause_has_a_reason_and_an_end() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let key = stack.keys(&["create", "--name", "operator", "--role", "operate"]).await;
+    let mut operator = Operator::with_role(&stack, "operate").await;
+    let put = async |body: Value| {
+        let request = stack.anonymous("PUT", "/v1/admin/queues/speech").bearer_auth(&key);
+        send(request.header("content-type", "application/json").body(body.to_string())).await
+    };
+    let mode = async |nth: usize| stack.akhar_json(&["queues", "list"]).await[nth].clone();
+    let last_change = async || stack.akhar_json(&["audit", "--limit", "1"]).await[0].clone();
+
+    stack.akhar(&["queues", "pause", "quick", "--why", "the disk is replaced", "--until", "2h"]).await;
+    let job = submit(&stack).await;
+    let paused = mode(0).await;
+    assert_eq!((&paused["mode"], &paused["why"]), (&json!("paused"), &json!("the disk is replaced")));
+    let until = paused["until"].as_str().expect("a time").to_owned();
+    assert_eq!(last_change().await["target"], format!("quick until={until} why=the disk is replaced"));
+    let table = stack.akhar(&["queues", "list"]).await;
+    assert!(table.contains("the disk is replaced") && table.contains(&until[..10]), "{table}");
+    let report = stack.akhar_json(&["doctor"]).await.to_string();
+    assert!(
+        report.contains("quick is paused until") && report.contains("(the disk is replaced)"),
+        "{report}"
+    );
+    let page = operator.get("/ops").await.text();
+    assert!(
+        page.contains("Queue quick is paused until") && page.contains("(the disk is replaced)"),
+        "{page}"
+    );
+
+    // The admin API and the page take the same, and another end of the same pause is a change.
+    let body = |until: &str| json!({"mode": "draining", "why": "a new model", "until": until});
+    assert_eq!(put(body("06:00")).await.status, 204);
+    assert_eq!(mode(1).await["why"], "a new model");
+    assert_eq!(put(body("2h")).await.status, 204);
+    assert_eq!(last_change().await["action"], "queue.drain");
+    for wrong in ["soon", "25:00", "2020-01-01T00:00:00Z"] {
+        let refused = put(body(wrong)).await.problem(422);
+        assert_eq!(refused.json["errors"][0]["code"], "not_a_time", "{refused:?}");
+        let (code, _, log) = stack.run(&["queues", "pause", "quick", "--until", wrong]).await;
+        assert!(code == Some(2) && log.contains("expected a time within a year"), "{log}");
+        let form = [("queue", "quick"), ("mode", "paused"), ("until", wrong)];
+        let refused = operator.post("/ops/queues", &form).await;
+        assert!(refused.status == 422 && refused.text().contains("within a year"), "{refused:?}");
+    }
+    let form = [("queue", "speech"), ("mode", "paused"), ("why", "night"), ("until", "1h")];
+    assert_eq!(operator.post("/ops/queues", &form).await.status, 303);
+    assert_eq!(mode(1).await["why"], "night");
+    stack.akhar(&["queues", "resume", "speech"]).await;
+    let resumed = mode(1).await;
+    assert_eq!(
+        (&resumed["mode"], &resumed["until"], &resumed["why"]),
+        (&json!("open"), &Value::Null, &Value::Null)
+    );
+
+    // At its end the queue is open, for whoever looks. The first process that records a minute writes that too.
+    let over = "update queue_controls set until = now() where queue = 'quick'";
+    sqlx::raw_sql(over).execute(&stack.db).await.expect("an update");
+    let open = mode(0).await;
+    assert_eq!((&open["mode"], &open["why"]), (&json!("open"), &Value::Null));
+    stack.add_worker().await;
+    stack.job_is(job, "succeeded").await;
+    let opened = until_recorded(&stack).await;
+    assert_eq!((&opened["actor"], &opened["address"]), (&json!("akhar"), &Value::Null));
+    assert!(opened["target"].as_str().is_some_and(|target| target.starts_with("quick until=")), "{opened}");
+    let trail = stack.akhar(&["audit", "--limit", "1"]).await;
+    assert!(trail.contains("the service"), "{trail}");
+    let changes = stack.akhar_json(&["audit", "--action", "queue.resume"]).await;
+    assert_eq!(changes.as_array().map(Vec::len), Some(2), "it is recorded once: {changes}");
+}
+
+/// The newest entry of the audit trail, when it is of the service itself.
+async fn until_recorded(stack: &Stack) -> Value {
+    until("the opening is recorded", async || {
+        let newest = stack.akhar_json(&["audit", "--limit", "1"]).await[0].clone();
+        (newest["action"] == "queue.resume" && newest["actor"] == "akhar").then_some(newest)
+    })
+    .await
+}
+
+#[tokio::test]
 async fn a_draining_queue_refuses_requests_and_runs_the_jobs_that_wait() {
     let mut stack = Stack::with().workers(0).start().await;
     let job = submit(&stack).await;

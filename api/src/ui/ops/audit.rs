@@ -96,7 +96,7 @@ fn list(rows: &[AuditRow]) -> Markup {
                 html! { code { (row.action) } },
                 html! { span.error-text { (row.target) } },
                 html! { (number(row.n_changed)) },
-                html! { (row.address.as_deref().unwrap_or("command line")) },
+                html! { (row.origin()) },
             ]))
         }
     };

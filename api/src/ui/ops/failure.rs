@@ -18,6 +18,8 @@ pub(super) enum Failure {
     Form,
     /// The operator's key may not do this.
     Forbidden,
+    /// What was entered in a field cannot be used. Holds what is expected.
+    Field(String),
     /// There is no such page or job.
     NotFound,
     /// The database cannot be reached, or a statement failed.
@@ -55,6 +57,7 @@ impl Failure {
         match self {
             Self::SignedOut => StatusCode::SEE_OTHER,
             Self::Form | Self::Forbidden => StatusCode::FORBIDDEN,
+            Self::Field(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Database => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -66,7 +69,8 @@ impl IntoResponse for Failure {
         if matches!(self, Self::SignedOut) {
             return see_other("/ops/login");
         }
-        let text = match self {
+        let text = match &self {
+            Self::Field(expected) => &format!("Nothing was changed: {expected}. Go back and try again."),
             Self::SignedOut | Self::Form => {
                 "The form does not belong to this session, or cannot be read. Nothing was changed. Go back, reload the page and try again."
             }

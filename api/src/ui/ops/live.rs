@@ -2,10 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use akhar_jobs::store::{AccountGroup, QueueMode, is_quiet, newest_open_groups};
+use akhar_jobs::store::{AccountGroup, is_quiet, newest_open_groups};
 use akhar_operators::{
     overview::{self, PanjabiTexts},
-    queues::{self, QueueLoad},
+    queues::{self, QueueLoad, mode_text},
     workers::{self, ServedModel, Worker, WorkerState},
 };
 use akhar_platform::database::Pool;
@@ -75,10 +75,8 @@ pub(super) enum Alert {
     NoWorker,
     /// The heartbeats of this worker have stopped.
     Silent(String),
-    /// This queue starts no jobs.
-    Paused(String),
-    /// This queue accepts no jobs.
-    Draining(String),
+    /// An operator has stopped this queue: its mode, with the end and the reason, and what that keeps from happening.
+    Stopped { queue: String, text: String, effect: &'static str },
     /// The oldest job of this queue has waited for long.
     LongWait(String),
     /// Most transcriptions in Panjabi are probably wrong. Only the bundled model says so of its texts, so a larger one is not
@@ -124,10 +122,9 @@ impl Overview {
         alerts.extend(silent.map(|worker| Alert::Silent(worker.name.clone())));
         for queue in &self.queues {
             let name = queue.queue.clone();
-            match queue.mode {
-                QueueMode::Paused => alerts.push(Alert::Paused(name.clone())),
-                QueueMode::Draining => alerts.push(Alert::Draining(name.clone())),
-                QueueMode::Open => (),
+            if let Some(effect) = queue.mode.effect() {
+                let text = mode_text(queue.mode, queue.until, queue.why.as_deref());
+                alerts.push(Alert::Stopped { queue: name.clone(), text, effect });
             }
             if queue.oldest_s.is_some_and(|oldest_s| oldest_s > LONG_WAIT_S) {
                 alerts.push(Alert::LongWait(name));
@@ -191,6 +188,7 @@ impl Live {
 
 #[cfg(test)]
 mod tests {
+    use akhar_jobs::store::QueueMode;
     use sqlx::types::Json;
 
     use super::*;
@@ -220,6 +218,8 @@ mod tests {
         let queue = |mode, oldest_s| QueueLoad {
             queue: "quick".to_owned(),
             mode,
+            why: Some("the disk is replaced".to_owned()),
+            until: Some(DateTime::UNIX_EPOCH),
             queued: 1,
             running: 0,
             oldest_s,
@@ -248,7 +248,11 @@ mod tests {
             [
                 Alert::NoWorker,
                 Alert::Silent("w".to_owned()),
-                Alert::Paused(quick()),
+                Alert::Stopped {
+                    queue: quick(),
+                    text: "paused until 1970-01-01 00:00:00 UTC (the disk is replaced)".to_owned(),
+                    effect: "its jobs wait"
+                },
                 Alert::LongWait(quick())
             ]
         );

@@ -3,11 +3,13 @@
 use akhar_jobs::store::{AccountGroup, Group, QueueMode};
 use akhar_operators::{
     Action, minutes,
-    queues::{self, MAX_COUNTED, QueueLoad},
+    queues::{self, MAX_COUNTED, ModeChange, QueueLoad, mode_text},
+    until::{MAX_WHY, Until, Why},
     workers::{self, Worker, WorkerState},
 };
 use akhar_requests::queue_named;
 use axum::{extract::State, response::Response};
+use chrono::Local;
 use maud::{Markup, html};
 
 use super::{
@@ -68,8 +70,7 @@ pub(super) fn alert_text(alert: &Alert) -> String {
             .to_owned(),
         Alert::NoWorker => "No worker claims jobs.".to_owned(),
         Alert::Silent(name) => format!("Worker {name} sends no heartbeat."),
-        Alert::Paused(name) => format!("Queue {name} is paused: its jobs wait."),
-        Alert::Draining(name) => format!("Queue {name} is draining: new requests are refused."),
+        Alert::Stopped { queue, text, effect } => format!("Queue {queue} is {text}: {effect}."),
         Alert::LongWait(name) => format!("The oldest job of queue {name} has waited for more than a minute."),
         Alert::PoorTexts => "Most Panjabi transcriptions of the last day are marked as probably wrong. A larger model is for \
             conversation too: install it with “akhar models pull indicconformer-pa”, and workers load it after “akhar models \
@@ -80,7 +81,10 @@ pub(super) fn alert_text(alert: &Alert) -> String {
 
 /// What the page shows apart from its numbers. When this changes, the script gets the whole page again.
 pub(super) fn layout_of(overview: &Overview) -> String {
-    let queues = overview.queues.iter().map(|queue| format!("{}={}", queue.queue, queue.mode.name()));
+    let queues = overview
+        .queues
+        .iter()
+        .map(|queue| format!("{}={}", queue.queue, mode_text(queue.mode, queue.until, queue.why.as_deref())));
     let workers = overview.workers.iter().map(|worker| format!("{}={:?}", worker.name, worker.state));
     let models = overview.models.iter().map(|of| format!("{}@{}", of.version, of.workers.join(",")));
     let groups = overview.groups.iter().map(|of| format!("{}@{:?}", of.group.name.as_str(), of.account));
@@ -142,7 +146,7 @@ fn queues(operator: &Operator, overview: &Overview) -> Markup {
             @let [waiting, oldest, running, ended, failed] = queue_values(queue).map(live);
             (layout::row(heads, &[
                 html! { a href={ "/ops/jobs?state=queued&queue=" (queue.queue) } { (queue.queue) } },
-                mode(queue.mode), waiting, oldest, running, ended, failed,
+                mode(queue), waiting, oldest, running, ended, failed,
                 html! { @if operator.may(Action::QueuePause) { (queue_buttons(operator, queue)) } },
             ]))
         }
@@ -150,9 +154,13 @@ fn queues(operator: &Operator, overview: &Overview) -> Markup {
     layout::table("Queues", heads, &rows)
 }
 
-fn mode(mode: QueueMode) -> Markup {
-    let class = if mode == QueueMode::Open { "good" } else { "warn" };
-    html! { span.state.(class) { (mode.name()) } }
+fn mode(queue: &QueueLoad) -> Markup {
+    let class = if queue.mode == QueueMode::Open { "good" } else { "warn" };
+    html! {
+        span.state.(class) { (queue.mode.name()) }
+        @if let Some(at) = queue.until { " until " (super::format::time(at)) }
+        @if let Some(why) = &queue.why { br; span.hint { (why) } }
+    }
 }
 
 fn queue_buttons(operator: &Operator, queue: &QueueLoad) -> Markup {
@@ -161,6 +169,9 @@ fn queue_buttons(operator: &Operator, queue: &QueueLoad) -> Markup {
         form.buttons method="post" action="/ops/queues" {
             (token(operator))
             input type="hidden" name="queue" value=(queue.queue);
+            @for (name, label, max) in [("why", "Why", MAX_WHY), ("until", "Until: 06:00, 2h", 40)] {
+                input name=(name) placeholder=(label) maxlength=(max) aria-label={ (label) ": " (queue.queue) };
+            }
             @for (mode, label) in buttons {
                 @if mode != queue.mode {
                     button name="mode" value=(mode.name()) aria-label={ (label) ": " (queue.queue) }
@@ -255,7 +266,12 @@ pub(super) async fn set_queue(
         .into_iter()
         .find(|mode| mode.name() == form.fields.get("mode"))
         .ok_or(Failure::NotFound)?;
-    queues::set_mode(&state.database, &form.operator.actor, queue, mode).await?;
+    let given = |name| Some(form.fields.get(name).trim()).filter(|text| !text.is_empty());
+    let why = given("why").map(Why::parse).transpose().map_err(Failure::Field)?;
+    let until =
+        given("until").map(|text| Until::parse(text, &Local::now())).transpose().map_err(Failure::Field)?;
+    let change = ModeChange { mode, why, until };
+    queues::set_mode(&state.database, &form.operator.actor, queue, &change).await?;
     state.live.forget().await;
     let operator = form.operator.session.prefix;
     tracing::info!(operator, queue = queue.name(), mode = mode.name(), "an operator set the mode of a queue");
