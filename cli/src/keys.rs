@@ -5,15 +5,12 @@ use std::{iter, time::Duration};
 use akhar_accounts::{Quotas, Retention, Role};
 use akhar_operators::{
     keys::{self, Key, KeyState, NewAccount},
-    search::{Age, Term as _},
+    until::lifetime,
 };
 use akhar_platform::{config::Config, database::Pool};
 use akhar_webhooks::{CallerUrl, UrlChange, UrlRules, WebhookChange};
 
 use crate::{actor, connect, failure::Failure, output};
-
-/// The longest time for which a key works that expires.
-const MAX_LIFETIME: Duration = Duration::from_secs(3650 * 24 * 60 * 60);
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -62,6 +59,17 @@ pub(crate) enum Command {
         /// Make a new secret. For 24 hours, webhooks are signed with the former one too
         #[arg(long)]
         rotate: bool,
+    },
+    /// Change when a key expires. One that has expired works again
+    Expire {
+        /// The key's prefix: the 8 characters after `ak_`, as `akhar keys list` shows them
+        prefix: String,
+        /// How long the key works from now on, such as 12h or 30d
+        #[arg(long = "in", value_name = "TIME", value_parser = lifetime, required_unless_present = "never")]
+        lifetime: Option<Duration>,
+        /// The key works until it is revoked
+        #[arg(long, conflicts_with = "lifetime")]
+        never: bool,
     },
     /// Revoke a key, which stops working immediately
     Revoke {
@@ -122,14 +130,6 @@ pub(crate) async fn run(config: &Config, command: Command) -> Result<(), Failure
     connect::with_database(config, async |db| execute(db, &rules, command).await).await
 }
 
-/// Parses how long a key works.
-fn lifetime(text: &str) -> Result<Duration, String> {
-    let parsed = Age::parse(text).ok().map(|Age(time)| time);
-    parsed
-        .filter(|time| !time.is_zero() && *time <= MAX_LIFETIME)
-        .ok_or_else(|| "expected a time such as 12h or 90d, at most 3650d".to_owned())
-}
-
 /// Parses the name of a role.
 fn role(name: &str) -> Result<Role, String> {
     let found = Role::ALL.into_iter().find(|role| role.name() == name);
@@ -164,6 +164,13 @@ async fn execute(db: &Pool, rules: &UrlRules, command: Command) -> Result<(), Fa
         Command::Limit { prefix, quotas } => Ok(keys::limit(db, &actor, &prefix, quotas.into()).await?),
         Command::Rotate { prefix, overlap } => {
             output::line(keys::rotate(db, &actor, &prefix, overlap.unwrap_or_default()).await?.key)
+        }
+        Command::Expire { prefix, lifetime, never: _ } => {
+            let key = keys::expire(db, &actor, &prefix, lifetime).await?;
+            let when = lifetime
+                .map_or_else(|| "never".to_owned(), |time| format!("in {}", output::age(time.as_secs_f64())));
+            output::note(format_args!("{} ({}) expires {when}", key.prefix, key.name));
+            Ok(())
         }
         Command::Revoke { prefix } => {
             let revoked = keys::revoke(db, &actor, &prefix).await?;

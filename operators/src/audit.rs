@@ -70,6 +70,8 @@ actions! {
     KeyWebhook: "key.webhook", Admin;
     /// Replace a key with a new one.
     KeyRotate: "key.rotate", Admin;
+    /// Change when a key expires.
+    KeyExpire: "key.expire", Admin;
     /// Revoke a key.
     KeyRevoke: "key.revoke", Admin;
     /// Erase an account with all that is kept of it. The function `is_erased` of the database knows this name.

@@ -284,6 +284,33 @@ pub async fn rotate(
     .await
 }
 
+/// Changes when a key expires, also of one that has expired: after this time from now, or never.
+pub async fn expire(
+    db: &Pool,
+    actor: &Actor,
+    prefix_or_id: &str,
+    lifetime: Option<Duration>,
+) -> Result<KeyInfo, KeyError> {
+    let entry = actor.begin(Action::KeyExpire)?;
+    let prefix_or_id = prefix_or_id.to_owned();
+    db.transaction(move |tx| {
+        Box::pin(async move {
+            let key = find(tx, &prefix_or_id).await?;
+            let changed = sqlx::query(
+                "update api_keys set expires_at = now() + make_interval(secs => $2)
+                 where id = $1 and (expires_at is not null or $2 is not null)",
+            )
+            .bind(key.id)
+            .bind(lifetime.map(|lifetime| lifetime.as_secs_f64()))
+            .execute(&mut *tx)
+            .await?;
+            entry.record(tx, &key.target(), usize::from(changed.rows_affected() > 0)).await?;
+            Ok(key)
+        })
+    })
+    .await
+}
+
 /// Replaces the quotas of a key's account, and so of all its keys. All api processes are notified.
 pub async fn limit(db: &Pool, actor: &Actor, prefix_or_id: &str, quotas: Quotas) -> Result<(), KeyError> {
     let entry = actor.begin(Action::KeyLimit)?;

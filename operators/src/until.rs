@@ -1,4 +1,7 @@
-//! Why and until when an operator stops a queue: what a person wrote comes in, and a sentence and a time go out.
+//! Why and until when an operator stops a queue, and how long a key works: what a person wrote comes in, and a sentence or a time
+//! goes out.
+
+use std::time::Duration;
 
 use chrono::{DateTime, Days, NaiveTime, SubsecRound as _, TimeDelta, TimeZone, Utc};
 
@@ -8,6 +11,8 @@ use crate::search::{Age, Term as _};
 pub const MAX_WHY: usize = 200;
 /// The longest time until a queue opens, days.
 const MAX_DAYS: i64 = 366;
+/// The longest time for which a key works that expires.
+const MAX_LIFETIME: Duration = Duration::from_secs(3650 * 24 * 60 * 60);
 
 /// What [`Until::parse`] expects.
 pub const EXPECTED: &str = "a time within a year, such as 06:00, 2026-11-29T06:00:00Z, or 2h from now";
@@ -69,6 +74,14 @@ fn next<Zone: TimeZone>(time: NaiveTime, now: &DateTime<Zone>) -> Option<DateTim
         let at = now.timezone().from_local_datetime(&day.and_time(time)).earliest()?;
         (at > *now).then(|| at.to_utc())
     })
+}
+
+/// Parses how long a key works. The error says what is expected.
+pub fn lifetime(text: &str) -> Result<Duration, String> {
+    let parsed = Age::parse(text).ok().map(|Age(time)| time);
+    parsed
+        .filter(|time| !time.is_zero() && *time <= MAX_LIFETIME)
+        .ok_or_else(|| "expected a time such as 12h or 90d, at most 3650d".to_owned())
 }
 
 #[cfg(test)]

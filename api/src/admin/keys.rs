@@ -116,6 +116,14 @@ fields! {
     }
 }
 
+fields! {
+    /// When a key expires.
+    ExpiryForm {
+        /// The seconds from now after which the key stops working. Without it, it works until it is revoked.
+        expires_s: AtLeast<1> = field("expires-s").wrong("0"),
+    }
+}
+
 /// The quotas in the fields of a form.
 macro_rules! quotas {
     ($form:ident) => {
@@ -160,6 +168,20 @@ impl Form for QuotasForm {
 
     fn example() -> Option<serde_json::Value> {
         Some(json!({"rpm": 600, "max-queued": 100}))
+    }
+}
+
+impl Form for ExpiryForm {
+    const FILE: Option<File> = None;
+    const QUEUE: Queue = QUICK;
+    type Checked = Option<Duration>;
+
+    fn check(self, _: &mut Vec<Violation>) -> Option<Option<Duration>> {
+        Some(self.expires_s.map(|s| seconds(s.0)))
+    }
+
+    fn example() -> Option<serde_json::Value> {
+        Some(json!({"expires-s": 2_592_000}))
     }
 }
 
@@ -285,6 +307,28 @@ pub(crate) async fn rotate(
 ) -> Result<Response, Problem> {
     let key = keys::rotate(&app.database.pool, &operator.actor, &prefix, form.fields).await?;
     Ok((StatusCode::CREATED, Json(key)).into_response())
+}
+
+/// Changes when a key expires.
+#[utoipa::path(
+    put,
+    path = "/v1/admin/keys/{prefix}/expiry",
+    operation_id = "admin-expire-key",
+    tag = "admin",
+    summary = "Change when a key expires",
+    description = "Needs the role `admin`. A key that has expired works again. One that is revoked does not.",
+    params(("prefix" = String, Path, description = "The 8 characters after `ak_`.")),
+    responses((status = 204, description = "The key expires then."), KeyFormProblems),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn expire(
+    State(app): State<App>,
+    operator: Operator,
+    Name(prefix): Name,
+    form: Checked<ExpiryForm>,
+) -> Result<StatusCode, Problem> {
+    keys::expire(&app.database.pool, &operator.actor, &prefix, form.fields).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Revokes a key.

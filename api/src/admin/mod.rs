@@ -32,6 +32,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/v1/admin/keys", get(keys::list).post(keys::create))
         .route("/v1/admin/keys/{prefix}", delete(keys::revoke))
         .route("/v1/admin/keys/{prefix}/quotas", put(keys::limit))
+        .route("/v1/admin/keys/{prefix}/expiry", put(keys::expire))
         .route("/v1/admin/keys/{prefix}/rotate", post(keys::rotate))
         .route("/v1/admin/queues", get(queues::list))
         .route("/v1/admin/queues/{queue}", put(queues::set))
@@ -57,6 +58,7 @@ pub(crate) fn document() -> utoipa::openapi::OpenApi {
         keys::create,
         keys::revoke,
         keys::limit,
+        keys::expire,
         keys::rotate,
         queues::list,
         queues::set,
@@ -78,6 +80,7 @@ pub(crate) fn document() -> utoipa::openapi::OpenApi {
     for (path, form) in [
         ("/v1/admin/keys", describe::<keys::NewKeyForm>(0)),
         ("/v1/admin/keys/{prefix}/quotas", describe::<keys::QuotasForm>(0)),
+        ("/v1/admin/keys/{prefix}/expiry", describe::<keys::ExpiryForm>(0)),
         ("/v1/admin/keys/{prefix}/rotate", describe::<keys::RotationForm>(0)),
         ("/v1/admin/queues/{queue}", describe::<queues::ModeForm>(0)),
         ("/v1/admin/workers/{name}", describe::<workers::DrainForm>(0)),

@@ -18,7 +18,7 @@ use super::{check::Check, machine::data_dir};
 use crate::{
     connect::CommandDatabase,
     failure::Failure,
-    output::{age, time},
+    output::{age, ago, time},
 };
 
 /// The oldest Postgres that the tests run on, as `server_version_num`.
@@ -28,6 +28,8 @@ const CLOCK_DIFFERENCE_S: f64 = 1.0;
 
 /// A key that expires within this time should be replaced.
 const EXPIRES_SOON_S: f64 = 14.0 * 24.0 * 3600.0;
+/// For so long after its expiry, a key is named: who used it may still send requests.
+const EXPIRED_LATELY_S: f64 = 7.0 * 24.0 * 3600.0;
 
 /// All checks of the database. Without a connection there are only the first ones.
 pub(super) async fn checks(config: &Config) -> Vec<Check> {
@@ -326,20 +328,34 @@ async fn working_keys(db: &Pool) -> Check {
         Err(error) => return Check::failed("keys", error.to_string(), "look at Postgres's log"),
     };
     let working: Vec<&Key> = all.iter().filter(|key| key.state == KeyState::Works).collect();
-    let n = working.len();
-    if n == 0 {
-        return Check::warning("keys", "no key works", "make one: akhar keys create --name NAME");
+    let mut found = match working.len() {
+        0 => vec!["no key works".to_owned()],
+        1 => vec!["1 is valid".to_owned()],
+        n => vec![format!("{n} are valid")],
+    };
+    let mut fixes = Vec::new();
+    if working.is_empty() {
+        fixes.push("make one: akhar keys create --name NAME".to_owned());
     }
-    let found = format!("{n} {} valid", if n == 1 { "is" } else { "are" });
-    let expire_soon = working.iter().filter(|key| !key.is_replaced).filter_map(|key| {
-        let s = key.expires_in_s.filter(|s| *s < EXPIRES_SOON_S)?;
-        Some((format!("{} ({}) expires in {}", key.prefix, key.name, age(s)), &key.prefix))
-    });
-    let (expiring, prefixes): (Vec<_>, Vec<_>) = expire_soon.unzip();
-    if expiring.is_empty() {
-        return Check::ok("keys", found);
+    for key in all.iter().filter(|key| key.state != KeyState::Revoked && !key.is_replaced) {
+        let Key { prefix, name, .. } = key;
+        match key.expires_in_s {
+            Some(s) if (0.0..EXPIRES_SOON_S).contains(&s) => {
+                found.push(format!("{prefix} ({name}) expires in {}", age(s)));
+                fixes.push(format!("run `akhar keys rotate {prefix} --overlap 24h`"));
+            }
+            Some(s) if (-EXPIRED_LATELY_S..0.0).contains(&s) => {
+                let used = key
+                    .last_used_at
+                    .map_or_else(|| "never used".to_owned(), |at| format!("last used {}", ago(at)));
+                found.push(format!("{prefix} ({name}) expired {} ago, {used}", age(-s)));
+                fixes.push(format!(
+                    "run `akhar keys expire {prefix} --in 30d`, or `akhar keys revoke {prefix}`"
+                ));
+            }
+            _ => (),
+        }
     }
-    let fixes = prefixes.iter().map(|prefix| format!("run `akhar keys rotate {prefix} --overlap 24h`"));
-    let found = format!("{found}; {}", expiring.join("; "));
-    Check::warning("keys", found, fixes.collect::<Vec<_>>().join("; "))
+    let found = found.join("; ");
+    if fixes.is_empty() { Check::ok("keys", found) } else { Check::warning("keys", found, fixes.join("; ")) }
 }

@@ -238,6 +238,46 @@ async fn an_expired_key_is_refused_with_the_reason_and_ends_what_it_opened() {
 }
 
 #[tokio::test]
+async fn the_caller_of_an_expired_key_is_named_and_the_key_can_work_again() {
+    let stack = Stack::with().workers(0).start().await;
+    let key = stack.keys(&["create", "--name", "the bank", "--expires", "30d"]).await;
+    let status = async || send(stack.anonymous("GET", "/v1/jobs").bearer_auth(&key)).await.status;
+    let of_doctor = async || -> Value {
+        let report = stack.akhar_json(&["doctor"]).await;
+        let checks = report["checks"].as_array().expect("checks");
+        checks.iter().find(|check| check["name"] == "keys").expect("keys").clone()
+    };
+    let expired = async |days: i32| {
+        let expire =
+            "update api_keys set expires_at = now() - make_interval(days => $1) where name = 'the bank'";
+        sqlx::query(expire).bind(days).execute(&stack.db).await.expect("an update");
+        until("it has expired", async || (status().await == 401).then_some(())).await;
+    };
+    expired(8).await;
+    assert_eq!(of_doctor().await["status"], "ok", "that was more than a week ago");
+    expired(6).await;
+    let found = of_doctor().await;
+    assert!(
+        found["found"].as_str().is_some_and(|found| found.contains("(the bank) expired 6 d ago")),
+        "{found}"
+    );
+    let command = format!("akhar keys expire {} --in 30d", prefix(&key));
+    assert!(found["fix"].as_str().is_some_and(|fix| fix.contains(&command)), "{found}");
+
+    stack.akhar(&command.split(' ').skip(1).collect::<Vec<_>>()).await;
+    until("it works again", async || (status().await == 200).then_some(())).await;
+    assert!(stack.keys(&["list"]).await.contains("works, expires in 30 d"));
+    stack.keys(&["expire", prefix(&key), "--never"]).await;
+    assert_eq!(of_doctor().await["status"], "ok");
+    for wrong in [&["expire", prefix(&key)][..], &["expire", prefix(&key), "--in", "0d"]] {
+        assert_eq!(stack.run(&[&["keys"], wrong].concat()).await.0, Some(2), "{wrong:?}");
+    }
+    stack.keys(&["revoke", prefix(&key)]).await;
+    let (code, _, log) = stack.run(&["keys", "expire", prefix(&key), "--never"]).await;
+    assert!(code == Some(1) && log.contains("no working key"), "{log}");
+}
+
+#[tokio::test]
 async fn both_keys_work_in_the_overlap_of_a_rotation() {
     let stack = Stack::with().workers(0).start().await;
     let old = stack.keys(&["create", "--name", "app", "--expires", "10d", "--role", "operate"]).await;

@@ -6,6 +6,7 @@ use akhar_operators::{
     Action,
     accounts::{self, AccountUse},
     keys::{self, Key, KeyState},
+    until::lifetime,
 };
 use axum::{extract::State, response::Response};
 use maud::{Markup, html};
@@ -90,7 +91,10 @@ fn list(operator: &Operator, keys: &[Key], by_account: &HashMap<Uuid, AccountUse
                 of_quota(used.map(waiting), key.max_queued),
                 of_quota(used.map(|used| format!("{:.0}", used.audio_s / 60.0)), key.audio_minutes),
                 html! { (key.rpm.map_or_else(|| "–".to_owned(), |n| number(n.into()))) },
-                html! { @if key.revoked_at.is_none() && operator.may(Action::KeyRevoke) { (revoke_form(operator, key)) } },
+                html! {
+                    @if key.revoked_at.is_none() && operator.may(Action::KeyRevoke) { (revoke_form(operator, key)) }
+                    @if key.revoked_at.is_none() && operator.may(Action::KeyExpire) { (expiry_form(operator, key)) }
+                },
             ]))
         }
     };
@@ -139,6 +143,37 @@ fn revoke_form(operator: &Operator, key: &Key) -> Markup {
             }
         }
     }
+}
+
+fn expiry_form(operator: &Operator, key: &Key) -> Markup {
+    html! {
+        details {
+            summary { "Expiry…" }
+            form method="post" action="/ops/keys/expiry" {
+                (token(operator))
+                input type="hidden" name="prefix" value=(key.prefix);
+                p { "The key works for so long from now on, or until it is revoked." }
+                input name="in" placeholder="30d" maxlength="10" aria-label={ "Works for, such as 30d: " (key.prefix) };
+                button aria-label={ "Change the expiry: " (key.name) " " (key.prefix) } { "Change" }
+                button name="never" value="true" aria-label={ "Never expires: " (key.name) " " (key.prefix) } { "Never expires" }
+            }
+        }
+    }
+}
+
+/// `POST /ops/keys/expiry`: changes when a key expires.
+pub(super) async fn expire(State(state): State<OpsState>, form: OperatorForm) -> Result<Response, Failure> {
+    let is_never = form.fields.get("never") == "true";
+    let entered = (!is_never).then(|| lifetime(form.fields.get("in").trim()));
+    let lifetime = entered.transpose().map_err(Failure::Field)?;
+    let prefix = form.fields.get("prefix");
+    let key = keys::expire(&state.database, &form.operator.actor, prefix, lifetime).await?;
+    tracing::info!(
+        operator = form.operator.session.prefix,
+        key = key.prefix,
+        "an operator changed when a key expires"
+    );
+    Ok(see_other(&notice::after("/ops/keys", Kind::Expiry, 1, 1)))
 }
 
 /// `POST /ops/keys`: revokes a key.

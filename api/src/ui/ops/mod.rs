@@ -54,6 +54,7 @@ pub(super) fn routes() -> Router<OpsState> {
         .route("/ops/jobs/{id}", get(job::handle))
         .route("/ops/errors", get(errors::handle).post(errors::retry))
         .route("/ops/keys", get(keys::handle).post(keys::revoke))
+        .route("/ops/keys/expiry", post(keys::expire))
         .route("/ops/audit", get(audit::handle))
         .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
         .layer(map_response(protect))

@@ -27,6 +27,8 @@ pub(super) enum Kind {
     Worker,
     /// A key is revoked.
     Revoked,
+    /// A key expires at another time.
+    Expiry,
 }
 
 impl Kind {
@@ -36,13 +38,16 @@ impl Kind {
             Self::Queue => "queue",
             Self::Worker => "worker",
             Self::Revoked => "revoked",
+            Self::Expiry => "expiry",
         }
     }
 
     /// The kind with this name.
     fn from_name(name: &str) -> Option<Self> {
         let of_jobs = Change::ALL.into_iter().map(Self::Jobs);
-        of_jobs.chain([Self::Queue, Self::Worker, Self::Revoked]).find(|kind| kind.name() == name)
+        of_jobs
+            .chain([Self::Queue, Self::Worker, Self::Revoked, Self::Expiry])
+            .find(|kind| kind.name() == name)
     }
 }
 
@@ -66,6 +71,7 @@ pub(super) fn show(done: &Done) -> Markup {
         Kind::Queue => "The mode of the queue is set. Workers follow within about a second.".to_owned(),
         Kind::Worker => "The worker follows within about a second.".to_owned(),
         Kind::Revoked => "The key is revoked. It stops working at once.".to_owned(),
+        Kind::Expiry => "The key expires at another time, or never.".to_owned(),
     };
     let is_partial = done.n < done.of;
     html! {
