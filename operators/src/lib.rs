@@ -9,6 +9,7 @@ pub mod audit;
 pub mod changes;
 pub mod erasure;
 pub mod keys;
+pub mod marks;
 pub mod minutes;
 pub mod overview;
 pub mod queues;

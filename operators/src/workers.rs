@@ -36,6 +36,9 @@ pub struct Worker {
     /// When it loaded them.
     #[serde(skip)]
     pub models_since: DateTime<Utc>,
+    /// The version of the program. `None` if it is one that does not say so.
+    #[serde(skip)]
+    pub program: Option<String>,
 }
 
 /// The state of a worker.
@@ -75,7 +78,7 @@ pub async fn list(db: &Pool) -> Result<Vec<Worker>, sqlx::Error> {
              else 'drained' end as state
          from (
              select name, started_at, seen_at, seen_at > now() - make_interval(secs => $1) as is_alive, is_draining,
-                 coalesce(r.n_jobs, 0) as n_jobs, models, models_since
+                 coalesce(r.n_jobs, 0) as n_jobs, models, models_since, program
              from workers w
              left join (select worker, count(*) as n_jobs from running_jobs() group by worker) r on r.worker = w.name) as found
          order by seen_at desc, name",
@@ -182,6 +185,7 @@ mod tests {
             n_jobs: 0,
             models: Json(models.to_vec()),
             models_since: DateTime::from_timestamp(since_s, 0).expect("a time"),
+            program: None,
         };
         let (old, new) = (model(Some("pa"), "1"), model(Some("pa"), "2"));
         let english = model(Some("en"), "1");

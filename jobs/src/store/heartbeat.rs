@@ -29,7 +29,7 @@ pub struct LoadedModel {
 pub async fn beat(db: &Pool, worker: &str, models: &[LoadedModel]) -> Result<Orders, sqlx::Error> {
     sqlx::query_as(
         "with beat as (
-             insert into workers (name, models) values ($1, $2) on conflict (name) do update
+             insert into workers (name, models, program) values ($1, $2, $3) on conflict (name) do update
              set seen_at = now(), models = excluded.models,
                  models_since = case when workers.models = excluded.models then workers.models_since else now() end
              returning is_draining)
@@ -39,6 +39,7 @@ pub async fn beat(db: &Pool, worker: &str, models: &[LoadedModel]) -> Result<Ord
     )
     .bind(worker)
     .bind(Json(models))
+    .bind(env!("CARGO_PKG_VERSION"))
     .fetch_one(db)
     .await
 }

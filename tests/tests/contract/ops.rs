@@ -96,6 +96,25 @@ async fn the_overview_has_the_last_day_of_each_queue_for_every_role() {
 }
 
 #[tokio::test]
+async fn the_charts_mark_what_changed() {
+    let stack = Stack::start().await;
+    record_day(&stack.db).await;
+    stack.akhar(&["queues", "pause", "speech", "--why", "a new model"]).await;
+    let page = Operator::with_role(&stack, "view").await.get("/ops").await.text();
+    let mark = Regex::new(r#"<line class="mark"[^>]*><title>([^<]*)</title>"#).expect("a pattern");
+    let marks: Vec<&str> = mark.captures_iter(&page).map(|found| found.extract::<1>().1[0]).collect();
+    for changed in [
+        "queue.pause speech why=a new model by ",
+        concat!(" started: akhar ", env!("CARGO_PKG_VERSION")),
+        "model of digit-recognition: ",
+    ] {
+        let n = marks.iter().filter(|mark| mark.contains(changed)).count();
+        assert_eq!(n, 4, "{changed} is in each chart: {marks:?}");
+        assert!(page.split_once("What changed").is_some_and(|(_, list)| list.contains(changed)), "{page}");
+    }
+}
+
+#[tokio::test]
 async fn only_an_admin_key_opens_the_operations_page() {
     let stack = Stack::with().workers(0).start().await;
     let admin = stack.keys(&["create", "--name", "night shift", "--role", "admin"]).await;

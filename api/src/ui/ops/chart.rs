@@ -1,7 +1,8 @@
 //! Charts of a day as SVG: a value for each minute, with gaps where there is none. Colours are in the stylesheet.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
+use akhar_operators::marks::Mark;
 use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
 use maud::{Markup, html};
 
@@ -49,6 +50,8 @@ pub(super) struct Chart<'a> {
     pub(super) series: &'a [Series],
     /// The time at its right edge.
     pub(super) until: DateTime<Utc>,
+    /// What changed, as thin lines with a text each.
+    pub(super) marks: &'a [Mark],
     /// The value at its top, and its label and that of half of it.
     pub(super) scale: (i64, [String; 2]),
 }
@@ -72,12 +75,29 @@ impl Chart<'_> {
                     text x="4" y=(y) dy="1.1em" { (label) }
                 }
                 line x1="0" x2="100%" y1="100%" y2="100%" {}
+                @for (x, text) in self.places() {
+                    line.mark x1=(x) x2=(x) y1="0%" y2="100%" { title { (text) } }
+                }
                 @for (x, label) in self.hours() {
                     line x1=(x) x2=(x) y1="100%" y2="98%" {}
                     text.hour x=(x) y="100%" dy="1.3em" { (label) }
                 }
             }
         }
+    }
+
+    /// Where the marks lie that the chart reaches, and their texts. Those of one minute are one.
+    fn places(&self) -> Vec<(String, String)> {
+        let mut places: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
+        for mark in self.marks {
+            let ago = (self.until - mark.at).num_minutes().max(0);
+            let minute = u16::try_from(ago).ok().and_then(|ago| N_MINUTES.checked_sub(ago));
+            if let Some(minute) = minute {
+                places.entry(minute).or_default().push(&mark.text);
+            }
+        }
+        let x = |minute: u16| format!("{:.2}%", f64::from(minute) * 100.0 / f64::from(N_MINUTES));
+        places.into_iter().map(|(minute, texts)| (x(minute), texts.join("; "))).collect()
     }
 
     /// Where the hours that are labelled lie, and their labels.
@@ -201,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn hours_are_labelled_where_they_are() {
+    fn hours_and_changes_are_labelled_where_they_are() {
         let until = DateTime::from_timestamp(1_700_000_000, 0).unwrap(); // 22:13:20
         let chart = Chart {
             id: "",
@@ -209,8 +229,14 @@ mod tests {
             description: "",
             series: &[],
             until,
+            marks: &[
+                Mark { at: until - TimeDelta::minutes(720), text: "a".to_owned() },
+                Mark { at: until - TimeDelta::seconds(720 * 60 + 30), text: "b".to_owned() },
+                Mark { at: until - TimeDelta::days(2), text: "too old".to_owned() },
+            ],
             scale: (2, [String::new(), String::new()]),
         };
+        assert_eq!(chart.places(), [("50.00%".to_owned(), "a; b".to_owned())]);
         let hours = chart.hours();
         let hours: Vec<_> = hours.iter().map(|(x, label)| (x.as_str(), label.as_str())).collect();
         assert_eq!(

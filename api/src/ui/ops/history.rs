@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use akhar_operators::minutes::QueueMinute;
+use akhar_operators::{marks::Mark, minutes::QueueMinute};
 use akhar_requests::QUEUES;
 use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
 use maud::{Markup, html};
 
 use super::{
     chart::{Chart, N_MINUTES, Series, Style, duration_scale, rate_scale},
-    format::{exact_duration, number},
+    format::{exact_duration, number, time},
     layout,
 };
 
@@ -20,10 +20,11 @@ struct Day<'a> {
     minutes: Vec<Option<&'a QueueMinute>>,
     /// The end of the last minute.
     until: DateTime<Utc>,
+    marks: &'a [Mark],
 }
 
 /// The part of the overview about the day before `at`.
-pub(super) fn section(recorded: &[QueueMinute], at: DateTime<Utc>) -> Markup {
+pub(super) fn section(recorded: &[QueueMinute], marks: &[Mark], at: DateTime<Utc>) -> Markup {
     let minute = TimeDelta::minutes(1);
     // The minute before `at` may not be recorded yet.
     let begun = at.duration_trunc(minute).unwrap_or(at) - minute;
@@ -33,17 +34,18 @@ pub(super) fn section(recorded: &[QueueMinute], at: DateTime<Utc>) -> Markup {
         @if recorded.is_empty() { p { "No minute was recorded yet. The first is about a minute after the start." } } @else {
             ul.legend {
                 @for (class, word) in [("started", "started"), ("ended", "ended"), ("failed", "failed"),
-                    ("waited", "longest wait"), ("missing", "not recorded")] {
+                    ("waited", "longest wait"), ("missing", "not recorded"), ("mark", "something changed")] {
                     li { span.key.(class) aria-hidden="true" {} " " (word) }
                 }
             }
-            @for queue in QUEUES { (Day::of(queue.name(), recorded, until).show()) }
+            @for queue in QUEUES { (Day::of(queue.name(), recorded, marks, until).show()) }
+            (changes(marks, until))
         }
     }
 }
 
 impl<'a> Day<'a> {
-    fn of(queue: &'static str, recorded: &'a [QueueMinute], until: DateTime<Utc>) -> Self {
+    fn of(queue: &'static str, recorded: &'a [QueueMinute], marks: &'a [Mark], until: DateTime<Utc>) -> Self {
         let mut minutes = vec![None; N_MINUTES.into()];
         let from = until - TimeDelta::minutes(N_MINUTES.into());
         for minute in recorded.iter().filter(|minute| minute.queue == queue) {
@@ -52,7 +54,7 @@ impl<'a> Day<'a> {
                 *place = Some(minute);
             }
         }
-        Self { queue, minutes, until }
+        Self { queue, minutes, until, marks }
     }
 
     fn show(&self) -> Markup {
@@ -91,6 +93,7 @@ impl<'a> Day<'a> {
             description: &description,
             series: &series,
             until: self.until,
+            marks: self.marks,
             scale: rate_scale(started.max(ended)),
         }
         .draw()
@@ -106,6 +109,7 @@ impl<'a> Day<'a> {
             description: &description,
             series: &series,
             until: self.until,
+            marks: self.marks,
             scale: duration_scale(longest),
         }
         .draw()
@@ -144,6 +148,17 @@ impl<'a> Day<'a> {
             &heads,
             &rows,
         )
+    }
+}
+
+/// The changes that the charts mark, the newest first.
+fn changes(marks: &[Mark], until: DateTime<Utc>) -> Markup {
+    let from = until - TimeDelta::minutes(N_MINUTES.into());
+    html! {
+        details {
+            summary { "What changed" }
+            ul { @for mark in marks.iter().rev().filter(|mark| mark.at > from) { li { (time(mark.at)) " " (mark.text) } } }
+        }
     }
 }
 

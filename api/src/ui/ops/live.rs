@@ -210,6 +210,7 @@ mod tests {
             n_jobs,
             models: Json(Vec::new()),
             models_since: at,
+            program: None,
         }
     }
 

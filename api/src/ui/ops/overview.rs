@@ -2,7 +2,7 @@
 
 use akhar_jobs::store::{AccountGroup, Group, QueueMode};
 use akhar_operators::{
-    Action, minutes,
+    Action, marks, minutes,
     queues::{self, MAX_COUNTED, ModeChange, QueueLoad, mode_text},
     until::{MAX_WHY, Until, Why},
     workers::{self, Worker, WorkerState},
@@ -36,6 +36,7 @@ pub(super) async fn handle(
 ) -> Result<Response, Failure> {
     let overview = state.live.overview(&state.database).await?;
     let minutes = minutes::recorded_minutes(&state.database).await?;
+    let marks = marks::of_last_day(&state.database, &overview.workers, &overview.models).await?;
     let body = html! {
         (notice::show(&done))
         div.title {
@@ -47,7 +48,7 @@ pub(super) async fn handle(
         section { (workers(&operator, &overview)) }
         @if !overview.models.is_empty() { section { (models(&overview)) } }
         @if !overview.groups.is_empty() { section { (groups(&overview)) } }
-        section { (history::section(&minutes, overview.at)) }
+        section { (history::section(&minutes, &marks, overview.at)) }
         p.hint { "Jobs in the database: " span #kept { (kept(&overview)) } }
     };
     Ok(layout::page(&operator, Section::Overview, "Overview", &body))
