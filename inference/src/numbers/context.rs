@@ -6,9 +6,9 @@ use super::{
     number::{Kind, Language, Number, Reading, Said},
     token::{Meaning, Token},
     words::{
-        ALTERNATIVES, BEFORE_SCALES, BEFORE_TIMES, BEFORE_YEARS, BEHIND_NOUNS, BEHIND_SLEEP, BEHIND_TIMES,
-        BEHIND_YEARS, CONJUNCTIONS, COUNTED, COUNTING_PARTS, IN, LABELS, PANJABI_YEARS, PLURALS,
-        TIMES_OF_DAY, UNCOUNTED, WOOLLEN, is_listed, is_month, is_unit, names,
+        ALTERNATIVES, BEFORE_SCALES, BEFORE_TIMES, BEFORE_YEARS, BEHIND_NOUNS, BEHIND_SLEEP, BEHIND_TELL,
+        BEHIND_TIMES, BEHIND_YEARS, CONJUNCTIONS, COUNTED, COUNTING_PARTS, IN, LABELS, ORDERED,
+        PANJABI_YEARS, PLURALS, TIMES_OF_DAY, UNCOUNTED, WOOLLEN, is_listed, is_month, is_unit, names,
     },
 };
 
@@ -95,6 +95,7 @@ impl<'a> Place<'a> {
                 .tokens
                 .get(self.words.end)
                 .is_some_and(|next| next.before.trim_end() == "," && next.is_small())
+                && !self.tokens[self.words.start].text.eq_ignore_ascii_case("oh")
         {
             return true;
         }
@@ -113,17 +114,18 @@ impl<'a> Place<'a> {
                     && !self.before().is_some_and(|before| names("the on", before) || is_month(before));
                 !is_party
                     && !is_second
-                    && !self.is_compound()
+                    && (!self.is_compound() || self.is_before_ordinal())
                     && !self.before().is_some_and(|before| is_listed(COUNTING_PARTS, before))
             }
             // ਦੋ-ਹਫ਼ਤਾਵਾਰੀ is twice a week.
             ([word], _) if word.text == "ਦੋ" => !self.is_imperative() && !self.is_compound(),
+            ([word], _) if word.text == "ਦਸ" => !self.is_before_any(&BEHIND_TELL),
             ([word], _) if word.text == "ਉੱਨੀ" => {
                 !self.after().is_some_and(|after| is_listed(WOOLLEN, after))
             }
             // ਇੱਕ ਇੱਕ ਦਿਨ is each day.
             ([first, second], _) if is_doubtful && self.language == Language::Panjabi => {
-                first.meaning == second.meaning && (self.is_noun() || self.after().is_some_and(is_unit))
+                first.meaning == second.meaning && (self.is_noun() || self.is_measured())
             }
             ([word], _) if is_doubtful && word.meaning == Some(Meaning::Small(1)) => {
                 self.is_alternative() || self.is_before_clock()
@@ -196,19 +198,34 @@ impl<'a> Place<'a> {
             // The name of a people.
             "ਅਰਬ" => false,
             // To sleep.
-            "ਸੌ" => {
+            "ਸੌ" => is_counted && !self.is_before_any(&BEHIND_SLEEP),
+            _ => {
                 is_counted
-                    && !self
-                        .after()
-                        .is_some_and(|after| BEHIND_SLEEP.iter().any(|verb| after.starts_with(verb)))
+                    && (self.language == Language::Panjabi || self.is_alternative() || self.is_measured())
             }
-            _ => is_counted && (self.language == Language::Panjabi || self.is_alternative()),
         }
     }
 
     /// Whether a hyphen joins the run and the next word.
     fn is_compound(&self) -> bool {
         self.tokens.get(self.words.end).is_some_and(|next| next.before == "-")
+    }
+
+    /// Whether a hyphen joins the last word only, so that another number may stand before it: twenty five-year plans.
+    pub(super) fn is_half_compound(&self) -> bool {
+        let words = &self.tokens[self.words.clone()];
+        let n_articles = usize::from(words[0].meaning == Some(Meaning::Article));
+        self.is_compound() && words.len() > 1 + n_articles && words[words.len() - 1].follows_a_space()
+    }
+
+    fn is_before_ordinal(&self) -> bool {
+        let next = self.tokens.get(self.words.end).and_then(|next| next.meaning);
+        matches!(next, Some(Meaning::Ordinal(_) | Meaning::OrdinalScale(_)))
+    }
+
+    /// Whether the word behind the run begins with one of these.
+    fn is_before_any(&self, stems: &[&str]) -> bool {
+        self.after().is_some_and(|after| stems.iter().any(|stem| after.starts_with(stem)))
     }
 
     /// Whether another number stands behind the next word, as in one to two hours.
@@ -231,6 +248,7 @@ impl<'a> Place<'a> {
         let Some(after) = self.after() else { return false };
         let is_plural = ["ਾਂ", "ਿਆਂ"].iter().any(|ending| after.ends_with(ending))
             && after.chars().count() > 3
+            && !(word == "ਬਾਈ" && after == "ਸਿਆਂ")
             && word != "ਦੱਸ";
         let behind = self.tokens.get(self.words.end + 1);
         let is_least = after == "ਤੋਂ" && behind.is_some_and(|next| next.is_small() || next.text == "ਵੱਧ");
@@ -264,13 +282,23 @@ impl<'a> Place<'a> {
     /// Whether the numbers may count what stands behind them: in Panjabi any noun, in English one in the plural.
     pub(super) fn is_counted(&self) -> bool {
         match self.language {
-            Language::Panjabi => !self.is_noun(),
+            Language::Panjabi => !self.is_noun() && !self.is_before_any(&["ਕਰਨ", "ਕਰਦ", "ਕਰਕੇ", "ਕੀਤ"]),
             Language::English => self.is_before_plural(),
         }
     }
 
     fn is_before_plural(&self) -> bool {
         self.after().is_some_and(|noun| (noun.len() > 3 && noun.ends_with('s')) || names(PLURALS, noun))
+    }
+
+    /// Whether a unit stands behind the numbers.
+    pub(super) fn is_measured(&self) -> bool {
+        self.after().is_some_and(is_unit)
+    }
+
+    /// Whether a label before the numbers says which one in an order: page ten.
+    pub(super) fn is_in_order(&self) -> bool {
+        self.before().is_some_and(|before| names(ORDERED, before))
     }
 
     /// Whether a label stands before the numbers, or before a form of to be before them: my number is nine eight.

@@ -9,7 +9,7 @@ use super::{
     parse::Reader,
     run::Run,
     token::{Meaning, Token},
-    words::{FRACTION_BARS, names},
+    words::{BEFORE_UNITS, BEHIND_NOUNS, CURRENCY_NAMES, FRACTION_BARS, UNITS, is_listed, names},
 };
 
 /// The runs of numbers in a text, in order. The text is in NFC.
@@ -44,8 +44,12 @@ pub(super) fn runs(tokens: &[Token<'_>], language: Language) -> Vec<Run> {
         } else if is_number {
             // The scale of five, six hundred may be meant for both.
             let is_scaled = is_list && reader.factors(&reading.said[0]).is_some();
-            let listed = runs.last_mut().filter(|run| is_scaled && run.groups.iter().all(is_small));
-            let is_whole = is_certain && listed.is_none() && is_apart(tokens, &(at..end), &reading);
+            let listed = runs.last_mut().filter(|run| is_scaled && run.groups.iter().all(is_unscaled));
+            let is_whole = is_certain
+                && listed.is_none()
+                && !place.is_half_compound()
+                && is_apart(tokens, &(at..end), &reading)
+                && !is_before_unread(tokens, end, language);
             if let Some(listed) = listed {
                 listed.is_whole = false;
             }
@@ -69,6 +73,24 @@ fn is_ordinal(reading: &Reading) -> bool {
 
 fn is_small(reading: &Reading) -> bool {
     reading.said.iter().all(|said| said.number.small().is_some())
+}
+
+fn is_unscaled(reading: &Reading) -> bool {
+    reading.said.iter().all(|said| said.number.size().is_some_and(|size| size < 400))
+}
+
+/// Whether a word that may be a number in another spelling stands between a scale and a unit: ਦੋ ਸੌ ਫਿਫਟੀ ਰੁਪਏ.
+fn is_before_unread(tokens: &[Token<'_>], end: usize, language: Language) -> bool {
+    let is_unit =
+        |word: &Token<'_>| [UNITS].iter().chain(&CURRENCY_NAMES).any(|units| is_listed(units, word.text));
+    let is_unread = |word: &Token<'_>| {
+        let is_other = [BEHIND_NOUNS, BEFORE_UNITS].iter().any(|words| is_listed(words, word.text));
+        word.meaning.is_none() && !is_other && !is_unit(word)
+    };
+    language == Language::Panjabi
+        && matches!(tokens[end - 1].meaning, Some(Meaning::Scale(_)))
+        && tokens.get(end).is_some_and(|word| word.follows() && is_unread(word))
+        && tokens.get(end + 1).is_some_and(|word| word.follows() && is_unit(word))
 }
 
 /// Whether no other word of a number stands beside the words of one. Behind an ordinal it may.

@@ -57,7 +57,8 @@ impl Language {
                     Some(Meaning::Small(_) | Meaning::Tens(_) | Meaning::Scale(_) | Meaning::Quarters(_))
                 )
         };
-        let is_ending = |rest: &str| self == Self::Panjabi && ["ਾਂ", "ਆਂ", "ੀਂ", "ੀ", "ੇ", "ੋਂ"].contains(&rest);
+        let is_ending =
+            |rest: &str| self == Self::Panjabi && ["ਂ", "ਾਂ", "ਆਂ", "ੀਂ", "ੀ", "ੇ", "ੋਂ", "ਵਿਆਂ"].contains(&rest);
         word.char_indices()
             .map(|(at, _)| word.split_at(at))
             .any(|(head, rest)| is_number(head) && (is_number(rest) || is_ending(rest)))

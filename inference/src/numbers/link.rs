@@ -5,7 +5,7 @@ use super::{
     number::{Kind, Language, Number, Reading},
     parse::Reader,
     run::Run,
-    token::Token,
+    token::{Meaning, Token},
     words::{ALTERNATIVES, AND, TIMES_OF_DAY, names},
 };
 
@@ -27,6 +27,8 @@ pub(super) fn link(runs: &mut [Run], tokens: &[Token<'_>], reader: &Reader<'_>, 
         let is_noun = Place::new(tokens, second.tokens.clone(), language).is_noun();
         let ([low], [high]) = (&mut first.groups[..], &mut second.groups[..]) else { continue };
         let is_list = low.kind == Kind::List || high.kind == Kind::List;
+        // Two to three hundred and fifty.
+        let is_cut = reader.head(&high.said[0]).is_some_and(|head| is_below(&low.said[0].number, head));
         let scaled = scaled(low, high, reader);
         let is_scaled = scaled.is_some();
         if joint.is_alternative {
@@ -40,7 +42,7 @@ pub(super) fn link(runs: &mut [Run], tokens: &[Token<'_>], reader: &Reader<'_>, 
         }
         // Whether the scale of two and three hundred is meant for both is not known.
         let is_whole = if joint.is_alternative {
-            first.is_whole && second.is_whole && !is_list && !is_time
+            first.is_whole && second.is_whole && !is_list && !is_time && !is_cut
         } else {
             !is_scaled
         };
@@ -55,6 +57,20 @@ pub(super) fn link(runs: &mut [Run], tokens: &[Token<'_>], reader: &Reader<'_>, 
         let is_numeral = tokens.get(behind).is_some_and(|word| word.follows() && word.is_numeral());
         let is_read = runs.get(at + 1).is_some_and(|next| next.tokens.start == behind);
         runs[at].is_whole &= !(is_joined && is_numeral) || is_read;
+        // ਦੋ ਹਜ਼ਾਰ ਅਤੇ ਅਠਾਰਾਂ may be one number.
+        let is_scale =
+            |at: usize| tokens.get(at).is_some_and(|word| matches!(word.meaning, Some(Meaning::Scale(_))));
+        let is_sum = language == Language::Panjabi
+            && is_scale(behind - 2)
+            && tokens.get(behind - 1).is_some_and(|word| word.follows() && names(AND, word.text))
+            && tokens.get(behind).is_some_and(|word| word.follows() && word.is_small())
+            && !is_scale(behind + 1);
+        if is_sum {
+            runs[at].is_whole = false;
+            if let Some(next) = runs.get_mut(at + 1).filter(|_| is_read) {
+                next.is_whole = false;
+            }
+        }
     }
 }
 
@@ -62,16 +78,14 @@ pub(super) fn link(runs: &mut [Run], tokens: &[Token<'_>], reader: &Reader<'_>, 
 fn scaled(low: &Reading, high: &Reading, reader: &Reader<'_>) -> Option<Reading> {
     let last = high.said.last().filter(|_| high.kind != Kind::List)?;
     let (factor, scale) = reader.factors(last)?;
-    // The whole part is enough of a decimal.
-    let size = |number: &Number| match number {
-        Number::Quarters(quarters) => Some(*quarters),
-        Number::Decimal(whole, _) => Some(4 * whole),
-        _ => None,
-    };
-    let factor = size(&factor)?;
-    let is_below =
-        low.said.iter().all(|said| size(&said.number).is_some_and(|low| low < 400 && low < factor));
+    let factor = factor.size()?;
+    let is_below = low.said.iter().all(|said| is_below(&said.number, factor));
     if is_below { low.replaced(|number| number.times(scale)) } else { None }
+}
+
+/// Whether a number without a scale is smaller than what a scale counts, in quarters.
+fn is_below(number: &Number, factor: u64) -> bool {
+    number.size().is_some_and(|low| low < 400 && low < factor)
 }
 
 fn has_clock(reading: &Reading) -> bool {

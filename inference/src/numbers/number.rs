@@ -97,6 +97,15 @@ impl Number {
         }
     }
 
+    /// A number that counts, in quarters. The whole part is enough of a decimal.
+    pub(super) fn size(&self) -> Option<u64> {
+        match self {
+            Self::Quarters(quarters) => Some(*quarters),
+            Self::Decimal(whole, _) => Some(4 * whole),
+            _ => None,
+        }
+    }
+
     /// A number below 100 without a fraction.
     pub(super) fn small(&self) -> Option<u64> {
         match self {

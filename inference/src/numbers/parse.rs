@@ -52,6 +52,13 @@ impl<'a> Reader<'a> {
             .then_some((number, product))
     }
 
+    /// What the first scale of a number counts, in quarters, where more stands behind it: three of three hundred and fifty.
+    pub(super) fn head(&self, said: &Said) -> Option<u64> {
+        let (end, quarters) = self.small(said.words.start)?;
+        let is_scale = matches!(self.meaning(end), Some(Meaning::Scale(_)));
+        (is_scale && end + 1 < said.words.end).then_some(quarters)
+    }
+
     /// Whether a hyphen stands before a number.
     pub(super) fn is_hyphenated(&self, said: &Said) -> bool {
         let first = &self.tokens[said.words.start];
@@ -184,11 +191,7 @@ impl<'a> Reader<'a> {
     /// Whether a number may stand before a scale. In Panjabi a hundred and more count no thousands and lakhs: ਪੰਜ ਸੌ ਹਜ਼ਾਰ ਰੁਪਏ
     /// are five hundred to a thousand rupees, and ਪੰਜਾਹ ਸੌ fifty to a hundred.
     fn counts(&self, number: &Number, scale: u64) -> bool {
-        let quarters = match number {
-            Number::Quarters(quarters) => *quarters,
-            Number::Decimal(whole, _) => 4 * whole,
-            _ => return false,
-        };
+        let Some(quarters) = number.size() else { return false };
         let is_round = quarters.is_multiple_of(40) && quarters != 80;
         self.language == Language::English
             || scale >= CRORE
@@ -234,7 +237,13 @@ impl<'a> Reader<'a> {
                 _ => false,
             };
             if let Some(Meaning::Part(one)) = self.next(part).filter(|_| !is_clock) {
-                return Some((part + 1, Number::Quarters(quarters + times * one)));
+                // A lakh and a half.
+                let scale = match self.meaning(at - 1) {
+                    Some(Meaning::Scale(scale @ 1000..)) if quarters < 400 * scale => scale,
+                    _ => 1,
+                };
+                let parts = (times * one).checked_mul(scale)?;
+                return Some((part + 1, Number::Quarters(quarters.checked_add(parts)?)));
             }
         }
         Some((at, Number::Quarters(quarters)))
@@ -279,6 +288,10 @@ impl<'a> Reader<'a> {
                     }
                 }
                 Some(Meaning::Scale(1000..)) if at == start => return Some((end, group)),
+                // ਦੋ ਹਜ਼ਾਰ ਪੰਜ ਸੌ ਕਰੋੜ
+                Some(Meaning::Scale(CRORE..)) if limit == 1000 && group.is_multiple_of(4) => {
+                    return Some((end, sum.checked_add(group)?));
+                }
                 // A group with a scale that is not smaller starts another number.
                 Some(Meaning::Scale(1000..)) => break,
                 // So does a group that is too large for the rest of this one.

@@ -46,6 +46,9 @@ fn pair(first: &Said, second: &Said, place: &Place<'_>, reader: &Reader<'_>) -> 
     };
     let (low, high) = (first.number.hour_or_count(), second.number.hour_or_count());
     let (low, high) = (low?, high?);
+    if place.is_labelled() {
+        return None;
+    }
     // The scale of ਦੋ ਤਿੰਨ ਸੌ is meant for both.
     if let Some((Number::Quarters(factor), scale)) = reader.factors(second)
         && low < 400
@@ -72,9 +75,7 @@ fn pair(first: &Said, second: &Said, place: &Place<'_>, reader: &Reader<'_>) -> 
             None
         };
     }
-    if place.is_labelled() {
-        None
-    } else if low == high {
+    if low == high {
         reading(Kind::Each, first.number.clone(), second.number.clone())
     } else if is_range(low, high)
         && (place.is_counted() || (low >= 400 && reader.is_hyphenated(second)))
@@ -122,15 +123,18 @@ fn is_dictated(said: &[Said], place: &Place<'_>) -> bool {
     let is_counting = ascends && steps.iter().all(|step| *step == steps[0]);
     if is_doubled {
         are_digits
+    } else if place.is_measured() {
+        false
     } else if place.is_labelled() {
-        !(numbers.len() == 2 && is_counting && steps[0] == 1)
+        !(numbers.len() == 2 && ascends && (steps[0] == 1 || place.is_in_order()))
     } else {
         match n_digits {
             ..3 => false,
             // Of an unlabelled few, one zero or the whole text says that they are digits.
             3..5 => {
                 let is_mixed = !are_digits && numbers.iter().any(|n| *n < 10);
-                !ascends && !is_mixed && place.is_noun() && (numbers.contains(&0) || place.is_alone())
+                let is_said = numbers.contains(&0) || (place.is_alone() && numbers.len() > 2);
+                !ascends && !is_mixed && place.is_noun() && is_said
             }
             5..8 => !ascends && (are_digits || place.is_noun()),
             _ => !is_counting,

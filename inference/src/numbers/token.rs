@@ -136,18 +136,21 @@ impl<'a> Token<'a> {
     }
 }
 
-/// ਸਾਡੇ is heard for ਸਾਢੇ before an hour or a number of units. Before money it may also mean "our".
+/// ਸਾਡੇ is heard for ਸਾਢੇ before an hour or a number of units. Before money and scales it may also mean "our".
 fn halves(behind: &[Token<'_>]) -> Option<Meaning> {
     let is_between = |token: &&Token<'_>| token.is_numeral() || is_listed("ਸਾਡੇ ਤੋਂ ਜਾਂ ਕੁ", token.text);
     let n_between = behind.iter().take_while(|token| token.follows()).take_while(is_between).count();
-    let counted = behind.get(n_between).filter(|token| token.follows())?;
+    let counted = behind.get(n_between).filter(|token| token.follows()).map_or("", |token| token.text);
+    let is_scale = |token: &Token<'_>| matches!(token.meaning, Some(Meaning::Scale(_)));
     if !matches!(behind.first()?.meaning, Some(Meaning::Small(3..))) {
         None
-    } else if is_listed(UNITS, counted.text) || is_listed("ਫ਼ੀਸਦੀ ਫੀਸਦੀ ਪ੍ਰਤੀਸ਼ਤ ਘੰਟੇ ਮਿੰਟ", counted.text)
+    } else if is_listed(UNITS, counted) || is_listed("ਫ਼ੀਸਦੀ ਫੀਸਦੀ ਪ੍ਰਤੀਸ਼ਤ ਘੰਟੇ ਮਿੰਟ", counted)
     {
         Some(Meaning::Adding(2))
     } else {
-        CURRENCY_NAMES.iter().any(|names| is_listed(names, counted.text)).then_some(Meaning::Unread)
+        let is_doubtful = behind[..n_between].iter().any(is_scale)
+            || CURRENCY_NAMES.iter().any(|names| is_listed(names, counted));
+        is_doubtful.then_some(Meaning::Unread)
     }
 }
 

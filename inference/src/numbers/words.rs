@@ -1,8 +1,7 @@
 //! Words that stand beside numbers and say what they are, as lists with spaces between.
 
 /// Words behind which a scale alone counts nothing.
-pub(super) const UNCOUNTED: &str =
-    "few several many couple of some every per much more ਕੁਝ ਕੁੱਝ ਕੱਝ ਕਈ ਕਿੰਨੇ ਕਿੰਨੀ ਕਿੰਨੀਆਂ ਕਿਨੇ ਅਨੇਕਾਂ ਬਹੁਤ";
+pub(super) const UNCOUNTED: &str = "few several many couple of some every per much more for to too won ate so odd ਕੁਝ ਕੁੱਝ ਕੱਝ ਕਈ ਕਿੰਨੇ ਕਿੰਨੀ ਕਿੰਨੀਆਂ ਕਿਨੇ ਅਨੇਕਾਂ ਬਹੁਤ";
 /// Words before a scale that is alone, of which none is a number in another spelling: ਉਸ ਨੇ ਸੌ ਰੁਪਏ ਦਿੱਤੇ. Words in ਨੂੰ are
 /// such words too.
 pub(super) const BEFORE_SCALES: &str = "ਨੇ ਦਾ ਦੇ ਦੀ ਦੀਆਂ ਵਿੱਚ ਵਿਚ ਵਿੱਚੋਂ ਵਿਚੋਂ ਤੋਂ ਤੇ ਉੱਤੇ ਉੱਪਰ ਨਾਲ ਲਈ ਕੋਲ ਕੋਲੋਂ ਤੱਕ ਤਕ ਬਾਅਦ ਪਹਿਲਾਂ ਅਤੇ ਜਾਂ ਕਿ ਪਰ ਇਹ ਉਹ ਮੈਂ ਅਸੀਂ ਤੁਸੀਂ ਤੂੰ ਇਸ ਉਸ \
@@ -32,12 +31,14 @@ pub(super) const COUNTED: &str = "ਰੁਪਏ ਰੁਪਈਏ ਪੈਸੇ ਡ�
 /// English plurals without an s.
 pub(super) const PLURALS: &str = "people men women children feet percent per";
 /// The names of currencies, in the order of their signs.
-pub(super) const CURRENCY_NAMES: [&str; 2] =
-    ["ਰੁਪਏ ਰੁਪਈਏ ਰੁਪਿਆਂ ਰੁਪਿਆ ਰੁਪਈਆ ਰੁਪਇਆ ਰੁਪਇਆਂ ਰੁਪਈਆਂ ਰੁਪਇਏ ਰੁਪੈ ਰੁਪੈਆ ਰੁਪਯੇ rupees rupee rs", "ਡਾਲਰ ਡਾਲਰਾਂ dollars dollar"];
+pub(super) const CURRENCY_NAMES: [&str; 2] = [
+    "ਰੁਪਏ ਰੁਪਈਏ ਰੁਪਿਆਂ ਰੁਪਿਆ ਰੁਪਈਆ ਰੁਪਇਆ ਰੁਪਇਆਂ ਰੁਪਈਆਂ ਰੁਪਇਏ ਰੁਪੈ ਰੁਪੈਆ ਰੁਪਯੇ ਰੂਪਏ ਰੁਪੇ ਰੁਪੱਈਆ ਰੁਪੱਈਏ ਰੁਪੱਈਆਂ rupees rupee rs",
+    "ਡਾਲਰ ਡਾਲਰਾਂ dollars dollar",
+];
 /// The names of their hundredth parts.
 pub(super) const HUNDREDTHS: [&str; 2] = ["ਪੈਸੇ ਪੈਸਾ paise paisa", "ਸੈਂਟ cents cent"];
 pub(super) const SIGNS: [&str; 2] = ["₹", "$"];
-pub(super) const PERCENT: &str = "ਪ੍ਰਤੀਸ਼ਤ ਫ਼ੀਸਦੀ ਫੀਸਦੀ ਪਰਸੈਂਟ percent";
+pub(super) const PERCENT: &str = "ਪ੍ਰਤੀਸ਼ਤ ਫ਼ੀਸਦੀ ਫੀਸਦੀ ਫ਼ੀਸਦ ਫੀਸਦ ਪਰਸੈਂਟ percent";
 /// Words behind which a number says which one.
 pub(super) const LABELS: &str =
     "ਨੰਬਰ ਕੋਡ ਭਾਗ ਅਧਿਆਇ ਪੰਨਾ ਕਮਰਾ ਪਿੰਨ ਪਿਨ ਓਟੀਪੀ number page room chapter section platform code pin otp";
@@ -60,11 +61,36 @@ pub(super) const AND: &str = "and ਅਤੇ ਤੇ";
 pub(super) const INDIAN_SCALES: &str = "lakh lakhs lac crore crores";
 /// Words with which a clause begins.
 pub(super) const CONJUNCTIONS: &str = "ਕਿਉਂਕਿ ਤਾਂ ਤਾ ਜੋ ਕਿ ਜਿਥੇ ਜਿੱਥੇ ਜਿਹਨਾਂ ਜਿਨ੍ਹਾਂ ਅਤੇ ਤੇ ਪਰ ਜੀ ਨਾ";
-/// What is made of wool, behind ਉੱਨੀ.
-pub(super) const WOOLLEN: &str = "ਕੱਪੜਾ ਕੱਪੜੇ ਕੱਪੜਿਆਂ ਸਵੈਟਰ ਸ਼ਾਲ ਸ਼ਾਲਾਂ ਧਾਗਾ ਧਾਗੇ ਕੰਬਲ ਟੋਪੀ ਟੋਪੀਆਂ ਜੁਰਾਬਾਂ ਕੋਟ ਦਸਤਾਨੇ";
+/// What is made of wool, behind ਉੱਨੀ; and ਹੀ, before which it means "so much".
+pub(super) const WOOLLEN: &str = "ਹੀ ਕੱਪੜਾ ਕੱਪੜੇ ਕੱਪੜਿਆਂ ਸਵੈਟਰ ਸ਼ਾਲ ਸ਼ਾਲਾਂ ਧਾਗਾ ਧਾਗੇ ਕੰਬਲ ਟੋਪੀ ਟੋਪੀਆਂ ਜੁਰਾਬਾਂ ਕੋਟ ਦਸਤਾਨੇ";
 /// Stems of verbs behind ਸੌ, to sleep.
 pub(super) const BEHIND_SLEEP: [&str; 17] =
     ["ਜਾ", "ਗਿਆ", "ਗਈ", "ਗਏ", "ਰਿਹਾ", "ਰਹੀ", "ਰਹੇ", "ਕੇ", "ਲੈ", "ਲਵ", "ਲਿਆ", "ਸਕ", "ਚੁੱਕ", "ਪਿਆ", "ਪਈ", "ਪਏ", "ਪੈ"];
+
+/// Stems of verbs behind ਦਸ as a spelling of ਦੱਸ, to tell.
+pub(super) const BEHIND_TELL: [&str; 17] = [
+    "ਸਕਦ",
+    "ਸਕੇ",
+    "ਸਕੀ",
+    "ਸਕੋ",
+    "ਸਕਾ",
+    "ਦਿੱਤ",
+    "ਦਿਤ",
+    "ਦਿਓ",
+    "ਦਿਉ",
+    "ਦਿਆਂ",
+    "ਦਿੰਦ",
+    "ਦੇਵ",
+    "ਦੇਣ",
+    "ਰਿਹਾ",
+    "ਰਹੀ",
+    "ਰਹੇ",
+    "ਚੁੱਕ",
+];
+/// Words between a number and a unit that are no part of the number: ਪੰਜ ਸੌ ਵਰਗ ਮੀਟਰ.
+pub(super) const BEFORE_UNITS: &str = "ਵਰਗ ਘਣ ਭਾਰਤੀ ਅਮਰੀਕੀ ਕੈਨੇਡੀਅਨ ਆਸਟ੍ਰੇਲੀਆਈ ਪਾਕਿਸਤਾਨੀ ਨਕਦ ਨਗਦ ਹੋਰ ਪ੍ਰਤੀ ਫ਼ੀ ਫੀ";
+/// Labels before a number in an order, which is no string of digits.
+pub(super) const ORDERED: &str = "ਭਾਗ ਅਧਿਆਇ ਪੰਨਾ page pages chapter section platform";
 
 /// Whether a word is in a list.
 pub(super) fn is_listed(words: &str, word: &str) -> bool {

@@ -203,7 +203,9 @@ impl Writer<'_> {
 
     /// The day of a date or an hour whose word is often no number, or no figure: ਇੱਕ ਜਨਵਰੀ, the first of May, ਇੱਕ ਵਜੇ.
     fn day_or_hour(&self, at: usize) -> Option<Piece> {
-        let is_hour = self.following(at + 1).is_some_and(|next| is_listed("ਵਜੇ ਵੱਜੇ ਵੱਜ pm", next.text));
+        let is_hour = self
+            .following(at + 1)
+            .is_some_and(|next| next.meaning == Some(Meaning::OClock) || next.text == "pm");
         let number = match (self.language, self.tokens[at].meaning?) {
             (Language::English, Meaning::Ordinal(n @ 1..=2)) => Number::Ordinal(n),
             (Language::Panjabi, Meaning::Ordinal(n @ 1..=2)) => Number::whole(n),
@@ -234,9 +236,10 @@ impl Writer<'_> {
     fn are_minutes(&self, words: &Range<usize>) -> bool {
         let word = |n: usize| self.tokens.get(words.start.checked_sub(n)?).map(|token| token.text);
         let is_behind_hour = word(1).is_some_and(|word| is_listed("ਵੱਜਕੇ ਵਜਕੇ", word))
-            || (word(1).is_some_and(|word| is_listed("ਕੇ ਵਿੱਚ ਵਿਚ", word))
+            || (word(1).is_some_and(|word| is_listed("ਕੇ ਵਿੱਚ ਵਿਚ ਚ", word))
                 && word(2).is_some_and(|word| is_listed("ਵੱਜ ਵਜ ਵੱਜਣ ਵਜਣ", word)));
-        is_behind_hour && self.following(words.end).is_some_and(|next| is_listed("ਮਿੰਟ ਮਿੰਟਾਂ", next.text))
+        is_behind_hour
+            && self.following(words.end).is_none_or(|next| is_listed("ਮਿੰਟ ਮਿੰਟਾਂ ਹੋ ਹੋਏ ਹਨ ਤੇ", next.text))
     }
 
     /// Whether a month stands behind a day, or before one that ends a part of its sentence: in May two people came.
@@ -310,6 +313,7 @@ impl Writer<'_> {
                 joint.is_some_and(|joint| joint.is_alternative)
                     && first.is_figure
                     && first.is_amount
+                    && first.currency.is_none()
                     && first.quarters < piece.quarters
             });
             piece.text = money(&piece.text);
@@ -340,13 +344,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Makes one figure of a sum and its hundredth parts: five rupees and fifty paise.
+    /// Makes one figure of a sum and its hundredth parts: five rupees and fifty paise. Five rupees fifty stays in words.
     fn add_hundredths(&self, pieces: &mut Vec<Piece>) {
         for at in (1..pieces.len()).rev() {
             let (first, second) = (&pieces[at - 1], &pieces[at]);
-            let is_next = first.words.end == second.words.start
-                && self.following(second.words.start).is_some()
-                || self.joint(first, second).is_some_and(|joint| !joint.is_alternative);
+            let is_behind =
+                first.words.end == second.words.start && self.following(second.words.start).is_some();
+            let is_next = is_behind || self.joint(first, second).is_some_and(|joint| !joint.is_alternative);
             let (Some(currency), Some(hundredths @ 1..=99), Some(_)) =
                 (first.currency, second.count(), first.count())
             else {
@@ -354,8 +358,13 @@ impl Writer<'_> {
             };
             let is_named =
                 self.following(second.words.end).is_some_and(|name| names(HUNDREDTHS[currency], name.text));
-            if is_next && is_named {
-                let end = second.words.end + 1;
+            let place = Place::new(self.tokens, second.words.clone(), self.language);
+            let is_unread = is_behind && second.currency.is_none() && !is_named && !place.is_counted();
+            let end = second.words.end + 1;
+            if is_unread {
+                pieces[at - 1].is_figure = false;
+                pieces[at].is_figure = false;
+            } else if is_next && is_named {
                 pieces.remove(at);
                 pieces[at - 1].words.end = end;
                 pieces[at - 1].text = format!("{}.{hundredths:02}", pieces[at - 1].text);
