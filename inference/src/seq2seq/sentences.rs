@@ -1,5 +1,7 @@
 //! Divides a text into sentences: translation models learn from single sentences and lose parts of longer texts.
 
+use std::borrow::Cow;
+
 use unicode_segmentation::UnicodeSegmentation as _;
 
 /// Words that a point shortens, in lower case. A single letter before a point is one, too.
@@ -22,6 +24,28 @@ pub fn sentences(text: &str) -> Vec<&str> {
     sentences.push(text[start..].trim());
     sentences.retain(|sentence| !sentence.is_empty());
     sentences
+}
+
+/// An English sentence in capitals in small letters, of which models know more words. Other sentences stay.
+pub(super) fn in_small(sentence: &str) -> Cow<'_, str> {
+    let is_word = |word: &str| {
+        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphabetic() || "'’,.!?:;".contains(c))
+    };
+    let words = || sentence.split(' ').filter(|word| is_word(word));
+    let is_in_capitals = !sentence.contains(|c: char| c.is_alphabetic() && !c.is_ascii_uppercase())
+        && words().filter(|word| word.len() > 1).count() > 2
+        && words().any(|word| word.len() > 3);
+    if !is_in_capitals {
+        return Cow::Borrowed(sentence);
+    }
+    let small = |(n, word): (usize, &str)| match word.split_at_checked(1) {
+        Some((first, rest)) if is_word(word) && (n == 0 || word == "I" || word.starts_with("I'")) => {
+            first.to_owned() + &rest.to_lowercase()
+        }
+        Some(_) if is_word(word) => word.to_lowercase(),
+        _ => word.to_owned(),
+    };
+    Cow::Owned(sentence.split(' ').enumerate().map(small).collect::<Vec<_>>().join(" "))
 }
 
 /// Whether a sentence ends between two texts, where UAX #29 allows it.
@@ -57,6 +81,19 @@ mod tests {
         );
         assert_eq!(sentences("where are you? i am here"), ["where are you?", "i am here"]);
         assert_eq!(sentences(" "), [""; 0]);
+    }
+
+    #[test]
+    fn a_sentence_in_capitals_is_read_in_small_letters() {
+        for (text, expected) in [
+            ("MY BAG IS LOST!", "My bag is lost!"),
+            ("SEND TO INFO@A.IN THAT I'M ILL", "Send to INFO@A.IN that I'm ill"),
+            ("NASA AND ISRO met", "NASA AND ISRO met"),
+            ("USB HUB", "USB HUB"),
+            ("ਘਰ LED SMART TV SCREEN", "ਘਰ LED SMART TV SCREEN"),
+        ] {
+            assert_eq!(in_small(text), expected);
+        }
     }
 
     #[test]

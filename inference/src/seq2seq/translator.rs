@@ -12,7 +12,7 @@ use super::{
     repetition::shortened,
     reverse,
     search::{GenerationConfig, Sequence, constrained, first},
-    sentences::sentences,
+    sentences::{in_small, sentences},
     tokens::Tokens,
     words::Words,
 };
@@ -179,7 +179,7 @@ impl Translator {
         let mut parts = Vec::new();
         for (n, text) in texts.iter().enumerate() {
             for sentence in sentences(&folded(text)) {
-                self.split(sentence, from, n, &mut parts)?;
+                self.split(&in_small(sentence), from, n, &mut parts)?;
             }
         }
         let translated: Vec<&Part> = parts.iter().filter(|part| part.masked.is_translated()).collect();
