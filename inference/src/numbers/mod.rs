@@ -61,11 +61,15 @@ pub(crate) fn scales(rest: &str, language: Language) -> (usize, String) {
 }
 
 /// What stands for a run whose words are `words`, where a translation has `rest` behind it, and how many bytes of the rest it
-/// replaces: the ending of an ordinal gives the ordinal its form, and ਵਜੇ is not said twice.
+/// replaces: the ending of an ordinal gives the ordinal its form, and ਵਜੇ is not said twice, nor "o'clock" behind minutes.
 pub(crate) fn placed(words: &str, rest: &str) -> (String, usize) {
     const CLOCK: &str = " ਵਜੇ";
     if words.ends_with(CLOCK) && rest.starts_with(CLOCK) {
         return (words.to_owned(), CLOCK.len());
+    }
+    let n_clock = clock_behind_minutes(words, rest);
+    if n_clock > 0 {
+        return (words.to_owned(), n_clock);
     }
     let behind = rest.strip_prefix('-').unwrap_or(rest);
     let glued = &behind[..behind.find(|c| !continues_a_word(c)).unwrap_or(behind.len())];
@@ -79,6 +83,16 @@ pub(crate) fn placed(words: &str, rest: &str) -> (String, usize) {
     } else {
         (words.to_owned(), 0)
     }
+}
+
+/// The length of "o'clock" behind a time whose minutes are said, in words or figures: five fifteen, 5:15.
+pub(crate) fn clock_behind_minutes(time: &str, rest: &str) -> usize {
+    let Some(clock) = [" o'clock", " o’clock"].into_iter().find(|clock| rest.starts_with(clock)) else {
+        return 0;
+    };
+    let before_last = time.rsplit(' ').nth(1);
+    let has_minutes = time.contains(':') || before_last.is_some_and(|word| word != "or" && word != "to");
+    if has_minutes { clock.len() } else { 0 }
 }
 
 /// Whether a word is a digit in words of either language.

@@ -45,6 +45,7 @@ fn what_is_copied_of_english() {
             ("Call +91 98765 43210, 98765-43210 or 1800 123 4567.", "Call <n0>, <n1> or <n2>."),
             ("in 2020 500 people, 2 3 and 20 14th", "in <n0> people, <n1> <n2> and <n3> <n4>th"),
             ("-5°C, +3, −4, 7-9, 2019–20, 1/2, 10x20", "<n0>°C, <n1>, <n2>, <n3>, <n4>, <n5>, <w0>"),
+            ("Pay ₹1,50,000/- or 5/6", "Pay <n0> or <n1>"),
             ("the 14th, 5kg, 10am, 10AM, 4G, 64GB", "the <n0>th, <n1>kg, <n2>am, <n3>AM, <w0>, <w1>"),
             ("IPv4, COVID-19, mp3, H.264, B2B, A4-size", "<w0>, <w1>, <w2>, H.<n0>, <w3>, <w4>"),
             ("See https://a.org/x?y=1. Mail me@b.co.in, pay 73@axis!", "See <w0>. Mail <w1>, pay <w2>!"),
@@ -79,6 +80,7 @@ fn what_is_copied_of_panjabi() {
             ("ਕੋਵਿਡ-19, 14ਵੀਂ, 5ਵਾਂ, ੬:੧੫ ਵਜੇ।", "ਕੋਵਿਡ-<n0>, <n1>ਵੀਂ, <n2>ਵਾਂ, <n3> ਵਜੇ।"),
             ("Mozilla VPN ਨੂੰ Wi-Fi ਤੋਂ, AT&T ਅਤੇ IPv6।", "<w0> ਨੂੰ <w1> ਤੋਂ, <w2> ਅਤੇ <w3>।"),
             ("ਕਰਨ ਮੋਗੇ ਵਿੱਚ, ਮੋਗਾ, ਮੋਗੇਂ, ਨਵੀਂ ਦਿੱਲੀ ਤੇ ਦਿੱਲੀ।", "ਕਰਨ <w0> ਵਿੱਚ, <w1>, ਮੋਗੇਂ, <w2> ਤੇ <w3>।"),
+            ("ਅੱਜ 42°C, ੪੨°C ਤੇ 5°", "ਅੱਜ <n0>, <n1> ਤੇ <n2>°"),
             ("ਫ਼ਤਹਿਗੜ੍ਹ ਸਾਹਿਬ ਤੋਂ firefox.comਤੇ me@b.in।", "<w0> ਤੋਂ <w1>ਤੇ <w2>।"),
             ("ੴ ☬ ॐ हिन्दी", "ੴ <w0> <w1> <w2>"),
             ("ਫ਼ੋਨ +91 98765 43210। %1$s ਵਿੱਚੋਂ {{x}}।", "ਫ਼ੋਨ <n0>। <w0> ਵਿੱਚੋਂ <w1>।"),
@@ -116,6 +118,14 @@ fn numbers_in_words_are_written_in_the_target() {
     assert_eq!(restored("third class", "en", "\u{e000}ਵੀਂ ਕਲਾਸ"), "ਤੀਜੀ ਕਲਾਸ");
     assert_eq!(restored("ਤੀਜੀ ਕਲਾਸ", "pa", "the \u{e000}th class"), "the third class");
     assert_eq!(restored("two men", "en", "ਘਰ\u{e000}ਬੰਦੇ"), "ਘਰ ਦੋ ਬੰਦੇ");
+    for (text, translation, expected) in [
+        ("ਸਾਢੇ ਪੰਜ ਵਜੇ", "at \u{e000} o'clock.", "at five thirty."),
+        ("ਪੰਜ ਵਜੇ", "at \u{e000} o'clock", "at five o'clock"),
+        ("ਦੋ ਤਿੰਨ ਵਜੇ", "at \u{e000} o’clock", "at two or three o’clock"),
+        ("5:15 ਵਜੇ", "at \u{e000} o'clock", "at 5:15"),
+    ] {
+        assert_eq!(restored(text, "pa", translation), expected);
+    }
     let alone = masked("Five four.", "en");
     assert_eq!(alone.restore(&alone.untranslated(Language::of("pa"))), "ਪੰਜ ਚਾਰ।");
     let figures = masked("54.", "en");

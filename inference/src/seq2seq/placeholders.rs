@@ -11,7 +11,8 @@
 //!
 //! 1. web addresses, e-mail and payment addresses, host names;
 //! 2. format specifiers (%1$s), names in braces or angle brackets, private-use characters;
-//! 3. numbers with their signs, separators, currency sign before and per cent sign behind, in Latin or Gurmukhi digits.
+//! 3. numbers with their signs, separators, currency sign before and %, /- or in Panjabi °C behind, in Latin or
+//!    Gurmukhi digits.
 //!    Two or more groups of digits with single spaces between are one number where each later group has two digits or
 //!    more. A number with small Latin letters behind (5kg, 14th, 10am) is the number alone; with others (4G, 64GB) it is
 //!    a word;
@@ -128,7 +129,10 @@ impl Masked {
                     text.extend(words[..n_capital].chars().flat_map(char::to_uppercase));
                     text.push_str(&words[n_capital..]);
                 }
-                Some(value) => text.push_str(value),
+                Some(value) => {
+                    text.push_str(value);
+                    rest = &rest[numbers::clock_behind_minutes(value, rest)..];
+                }
                 None => text.push(c),
             }
         }
@@ -252,7 +256,9 @@ static CLOSED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     .to_vec()
 });
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern("^[+−-]?[₹$€£]?[0-9੦-੯]+(?:[.,:/–−-][0-9੦-੯]+)*(?: [0-9੦-੯]{2,}(?:[.,:/–−-][0-9੦-੯]+)*)*%?")
+    pattern(
+        "^[+−-]?[₹$€£]?[0-9੦-੯]+(?:[.,:/–−-][0-9੦-੯]+)*(?: [0-9੦-੯]{2,}(?:[.,:/–−-][0-9੦-੯]+)*)*(?:%|/-)?",
+    )
 });
 static MIXED: LazyLock<Regex> =
     LazyLock::new(|| pattern("^[A-Za-z]+-?[0-9]+[A-Za-z0-9]*(?:[.-][A-Za-z0-9]+)*"));
@@ -349,6 +355,9 @@ fn item(text: &str, language: Language, lexicon: &Lexicon, run: Option<&Run>) ->
         if kind == Kind::Word {
             return word(length);
         }
+        // °C has a Latin letter, which a network copies by a placeholder only.
+        let is_celsius = language == Language::Panjabi && text[length..].starts_with("°C");
+        let length = length + if is_celsius { "°C".len() } else { 0 };
         let value = &text[..length];
         let value = if language == Language::Panjabi { latin_digits(value) } else { value.to_owned() };
         return Some(Item::new(length, kind, value));
