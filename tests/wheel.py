@@ -67,10 +67,10 @@ def send(service: Service, operation: str, file: str, fields: Mapping[str, str] 
         return document
 
 
-def write(service: Service, text: str) -> dict[str, Any]:
-    """The JSON answer to a text that is to be written by hand."""
+def send_text(service: Service, operation: str, text: str) -> dict[str, Any]:
+    """The JSON answer to a text."""
     body = json.dumps({"text": text}).encode()
-    with service.opened("/v1/models/handwriting-generator", body, Content_Type="application/json") as answer:
+    with service.opened(f"/v1/models/{operation}", body, Content_Type="application/json") as answer:
         document: dict[str, Any] = json.load(answer)
         return document
 
@@ -88,8 +88,10 @@ def answers(service: Service) -> None:
     assert digit["predictions"][0]["label"] == "੫", digit
     letter = timed("a letter", lambda: send(service, "alphabet-recognition", "letter-ka.png"))
     assert letter["predictions"][0]["label"] == "ਕ", letter
-    strokes = timed("handwriting", lambda: write(service, "ਅੱਖਰ"))
+    strokes = timed("handwriting", lambda: send_text(service, "handwriting-generator", "ਅੱਖਰ"))
     assert strokes["points"]["x"], strokes
+    translated = timed("a translation", lambda: send_text(service, "translation", "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"))
+    assert translated["translation"] == "Hello", translated
     for file, expected in [("pa-school.wav", "ਮੇਰਾ ਭਰਾ"), ("en-weather.wav", "weather")]:
         heard = timed(file, partial(hear, service, file, file[:2]))
         assert expected in heard["transcription"], heard
