@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
 
 /// What translates.
 enum Source<'a> {
-    Here { translator: Translator, script: scripts::Script, from: &'static str, to: &'static str },
+    Here { translator: Box<Translator>, script: scripts::Script, from: &'static str, to: &'static str },
     Server { runtime: &'a Runtime, client: Client, base: String, from: &'static str, script: &'static str },
 }
 
@@ -76,7 +76,7 @@ impl<'a> Source<'a> {
             Script::Latin => scripts::Script::Latin,
             Script::Shahmukhi => scripts::Script::Shahmukhi,
         };
-        Ok(Self::Here { translator: load(config, from)?, script, from, to })
+        Ok(Self::Here { translator: Box::new(load(config, from)?), script, from, to })
     }
 
     fn translate(&mut self, lines: &[String]) -> Result<Vec<Line>, Failure> {

@@ -4,6 +4,7 @@
 mod bounded;
 mod digits;
 pub mod key_term;
+mod language;
 mod operation;
 mod outcome;
 pub mod panjabi_text;
@@ -18,12 +19,13 @@ mod upload;
 pub use bounded::Bounded;
 pub use digits::Digits;
 pub use key_term::KeyTerm;
+pub use language::Language;
 pub use operation::Operation;
 pub use outcome::{Outcome, Prediction, ProbablyWrong, Segment, TextKind, Word};
 pub use panjabi_text::PanjabiText;
 pub use parameters::{
-    Channels, CharSpace, HandwritingParameters, Language, LineSpace, MaxLineLength, MaxLines, PageLength,
-    PageWidth, Parameters, Picture, Script, SpeechParameters, StrokeColor, StrokeWidth, SubtitleSize, TopK,
+    Channels, CharSpace, HandwritingParameters, LineSpace, MaxLineLength, MaxLines, PageLength, PageWidth,
+    Parameters, Picture, Script, SpeechParameters, StrokeColor, StrokeWidth, SubtitleSize, TopK,
     TranslationParameters, WordSpace,
 };
 pub use queue::{QUEUES, QUICK, SPEECH, queue_named};

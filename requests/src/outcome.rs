@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::parameters::{Language, SubtitleSize};
+use crate::{language::Language, parameters::SubtitleSize};
 
 /// The outcome of a job. The tag names are stored in rows: never rename one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

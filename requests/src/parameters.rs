@@ -4,8 +4,8 @@ use akhar_jobs::Work;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    bounded::Bounded, digits::Digits, key_term::KeyTerm, operation::Operation, panjabi_text::PanjabiText,
-    source_text::SourceText,
+    bounded::Bounded, digits::Digits, key_term::KeyTerm, language::Language, operation::Operation,
+    panjabi_text::PanjabiText, source_text::SourceText,
 };
 
 /// The number of predictions to return.
@@ -170,40 +170,6 @@ impl Script {
     /// Whether it is Gurmukhi, the usual one.
     pub const fn is_gurmukhi(&self) -> bool {
         matches!(self, Self::Gurmukhi)
-    }
-}
-
-/// A language of speech. The names are stored in rows: never rename one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-pub enum Language {
-    /// Panjabi.
-    #[default]
-    #[serde(rename = "pa")]
-    Panjabi,
-    /// English.
-    #[serde(rename = "en")]
-    English,
-}
-
-impl Language {
-    /// Every language.
-    pub const ALL: [Self; 2] = [Self::Panjabi, Self::English];
-
-    /// The other language, which a translation is in.
-    #[must_use]
-    pub const fn other(self) -> Self {
-        match self {
-            Self::Panjabi => Self::English,
-            Self::English => Self::Panjabi,
-        }
-    }
-
-    /// The ISO 639-1 code.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::Panjabi => "pa",
-            Self::English => "en",
-        }
     }
 }
 

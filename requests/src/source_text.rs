@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::Language;
+use crate::language::Language;
 
 /// The number of Unicode scalar values that a text may have in NFC.
 pub const LENGTH: RangeInclusive<usize> = 1..=5_000;
