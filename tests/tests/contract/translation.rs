@@ -204,7 +204,7 @@ async fn a_token_is_for_translation_alone() {
 #[tokio::test]
 async fn a_translation_that_is_cancelled_stops() {
     let stack = Stack::start().await;
-    let long = "ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ। ਅਸੀਂ ਬਾਜ਼ਾਰ ਜਾ ਰਹੇ ਹਾਂ।\n".repeat(200);
+    let long = "ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ। ਅਸੀਂ ਬਾਜ਼ਾਰ ਜਾ ਰਹੇ ਹਾਂ।\n".repeat(100);
     let request = translate(&stack, &json!({"text": long})).header("prefer", "respond-async");
     let job = send(request).await.job();
     stack.job_is(job, "running").await;
