@@ -102,8 +102,8 @@ async fn the_line_of_a_refused_request_says_why() {
         let found = ["problem", "field", "code"].map(|name| text(&line[name]));
         assert_eq!(found, [problem, field, code], "{id}: {line}");
         assert_eq!(text(&line["span"]["caller"]), caller, "{id}: {line}");
-        let (exit, _, log) = stack.run(&["jobs", "show", id]).await;
-        assert_eq!(exit, Some(1));
+        let (status, _, log) = stack.run(&["jobs", "show", id]).await;
+        assert_eq!(status, Some(1));
         assert!(log.contains(&format!("grep \"{id}\"")), "{log}");
     }
     let accepted = stack.post(image.operation, &Form::upload(&image.bytes)).header("prefer", "respond-async");
