@@ -1,7 +1,7 @@
 //! Reads the configuration from a file and from environment variables, and checks it.
 //!
 //! Each setting has one name: `listen` in the file is `AKHAR_LISTEN` in the environment. If a setting is in both, the
-//! environment variable is used. An unknown name is an error in either place. `.env.example` lists all settings.
+//! environment variable is used, and an empty one takes back what the file sets. An unknown name is an error in either place. `.env.example` lists all settings.
 
 pub(crate) mod changes;
 mod load;

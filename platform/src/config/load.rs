@@ -5,9 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use documented::DocumentedFields as _;
 use figment::{
     Figment,
     providers::{Env, Format, Serialized},
+    value::Empty,
 };
 use ipnet::IpNet;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -103,9 +105,25 @@ impl Format for Toml {
     }
 }
 
-/// The environment variable of a setting.
+/// The environment variable of a setting. An empty one counts as not set.
 fn variable(name: &str) -> Option<String> {
-    Env::var(&format!("{PREFIX}{name}").to_uppercase())
+    Env::var(&format!("{PREFIX}{name}").to_uppercase()).filter(|value| !value.is_empty())
+}
+
+/// The settings whose environment variables are there and empty.
+fn emptied() -> Vec<&'static str> {
+    let is_empty = |name: &&str| {
+        Env::var(&format!("{PREFIX}{name}").to_uppercase()).is_some_and(|value| value.is_empty())
+    };
+    Config::FIELD_NAMES.iter().copied().filter(is_empty).collect()
+}
+
+/// Gives these settings their defaults back, whatever the file says.
+fn reset(figment: Figment, defaults: &Figment, settings: &[&str]) -> Figment {
+    settings.iter().fold(figment, |figment, setting| {
+        let default = defaults.find_value(setting).unwrap_or_else(|_| Empty::None.into());
+        figment.merge((*setting, default))
+    })
 }
 
 /// The secret in the file that `KEY_file` names. It is read only if the secret itself is set nowhere.
@@ -132,11 +150,14 @@ impl ConfigError {
 }
 
 impl Config {
-    /// Reads the file that `AKHAR_CONFIG` names (or [`DEFAULT_FILE`], if present), then the environment. The files that
-    /// the program needs have other defaults where they are found elsewhere.
+    /// Reads the file that `AKHAR_CONFIG` names (or [`DEFAULT_FILE`], if present), then the environment, in which an empty
+    /// variable takes back what the file sets. The files that the program needs have other defaults where they are found
+    /// elsewhere.
     pub fn load() -> Result<Self, ConfigError> {
-        let mut figment = Figment::from(Serialized::defaults(Installation::find()));
-        let named = Env::var("AKHAR_CONFIG").map(PathBuf::from);
+        let defaults = Figment::from(Serialized::defaults(Self::default()))
+            .merge(Serialized::defaults(Installation::find()));
+        let mut figment = defaults.clone();
+        let named = variable("config").map(PathBuf::from);
         let file = named.clone().unwrap_or_else(|| DEFAULT_FILE.into());
         if file.is_file() {
             // figment's own error would not name the encoding.
@@ -145,15 +166,17 @@ impl Config {
         } else if let Some(missing) = named {
             return Err(ConfigError::NoFile(missing));
         }
+        let emptied = emptied();
+        figment = reset(figment, &defaults, &emptied);
         let files = SECRETS.map(|key| format!("{key}_file"));
         for (key, file) in SECRETS.iter().zip(&files) {
-            let is_set = figment.contains(key) || variable(key).is_some();
+            let is_set = variable(key).is_some() || figment.contains(key) && !emptied.contains(key);
             if let Some(path) = variable(file).filter(|_| !is_set) {
                 let secret = secret(key, path.as_ref())?;
                 figment = figment.merge((*key, secret.expose_secret()));
             }
         }
-        let ignored: Vec<&str> = files.iter().map(String::as_str).chain(["config"]).collect();
+        let ignored: Vec<&str> = files.iter().map(String::as_str).chain(["config"]).chain(emptied).collect();
         Self::from_figment(&figment.merge(Env::prefixed(PREFIX).ignore(&ignored)))
     }
 
@@ -243,6 +266,20 @@ mod tests {
         assert!(load("worker_concurrency = 0").unwrap_err().contains("worker_concurrency"));
         assert!(load("log_filter = 'akhar=loud'").unwrap_err().contains("log_filter is \"akhar=loud\""));
         assert!(load("max_waiting = -1").unwrap_err().contains("max_waiting is -1, expected at least 1"));
+    }
+
+    #[test]
+    fn an_empty_variable_takes_back_what_the_file_sets() {
+        let defaults = Figment::from(Serialized::defaults(Config::default()));
+        let file =
+            "metrics_listen = '127.0.0.1:9464'\nlisten = '127.0.0.1:1'\ndatabase_url = 'postgres://h/d'";
+        let file = defaults.clone().merge(Toml::string(file));
+        let all = reset(file.clone(), &defaults, Config::FIELD_NAMES);
+        let config = Config::from_figment(&all).unwrap();
+        assert_eq!((config.metrics_listen, config.listen.port()), (None, 8080));
+        assert!(config.database_url.is_none());
+        let one = Config::from_figment(&reset(file, &defaults, &["metrics_listen"])).unwrap();
+        assert_eq!((one.metrics_listen, one.listen.port()), (None, 1));
     }
 
     #[test]

@@ -63,8 +63,8 @@ pub fn markdown() -> String {
     let mut page = format!(
         "# Configuration\n\n\
          This page lists every setting. A setting is an environment variable, such as `AKHAR_LISTEN`, or a key of the \
-         configuration file, such as `listen`. The environment takes precedence over the file. A name that is not \
-         listed here is an error in both places.\n\n\
+         configuration file, such as `listen`. The environment takes precedence over the file, and an empty variable \
+         takes back what the file sets. A name that is not listed here is an error in both places.\n\n\
          The configuration file is the one that `{PREFIX}CONFIG` names, or `{DEFAULT_FILE}` in the working folder where \
          it exists. `RUST_LOG` filters log lines, as in `RUST_LOG=info,akhar_worker=debug`.\n\n\
          The value of a secret can be in a file, such as a mounted one, which the setting with `_FILE` behind its name names: \
@@ -96,7 +96,8 @@ pub fn environment_file() -> String {
     let secrets = SECRETS.map(|key| format!("{PREFIX}{}_FILE", key.to_uppercase())).join(", ");
     let mut file = format!(
         "# Every setting with its default. Copy the lines that you change into deploy/compose/akhar.env for docker compose, or into\n\
-         # {DEFAULT_FILE} under the key: AKHAR_LISTEN is `listen` there. The environment takes precedence.\n\
+         # {DEFAULT_FILE} under the key: AKHAR_LISTEN is `listen` there. The environment takes precedence, and an\n\
+         # empty variable takes back what the file sets.\n\
          # RUST_LOG filters log lines, as in RUST_LOG=info,akhar_worker=debug.\n\n\
          # The configuration file. Unset, {DEFAULT_FILE} in the working folder is read where it exists.\n\
          #{PREFIX}CONFIG=\n\
