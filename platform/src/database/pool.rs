@@ -5,6 +5,7 @@
 //! `statement_timeout` of the role, so that a statement without an answer does not go on where nobody waits for it.
 
 use std::{
+    any::type_name_of_val,
     io,
     sync::{
         Arc,
@@ -38,6 +39,12 @@ use super::{
 /// How long a statement may take, or all that [`Pool::run`] does. More than the `statement_timeout` of the role,
 /// so that a server that answers ends the statement itself.
 pub const ANSWER_LIMIT: Duration = Duration::from_secs(8);
+
+/// Statements that take this long are logged.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// The most characters of a statement, or of the name of a function, in the log.
+const MAX_LOGGED: usize = 80;
 
 /// How long the test of an idle connection may take.
 const TEST_LIMIT: Duration = Duration::from_secs(2);
@@ -118,11 +125,22 @@ impl Pool {
     /// Waits for the answer to a statement, at most for [`ANSWER_LIMIT`]. Without one, or if the connection was lost or the
     /// server has become read-only, no connection of now is used again: all may lead to where nobody answers, or to a former
     /// primary.
+    ///
+    /// `name` is the statement, or the function that executes several. Its beginning is logged if that takes long.
     async fn answer<T>(
         &self,
+        name: &str,
         statement: impl Future<Output = Result<T, sqlx::Error>>,
     ) -> Result<T, sqlx::Error> {
+        let began = Instant::now();
         let answer = within(ANSWER_LIMIT, statement).await;
+        if began.elapsed() >= SLOW {
+            tracing::warn!(
+                statement = beginning(name),
+                took_s = began.elapsed().as_secs_f32(),
+                "slow statement"
+            );
+        }
         if let Err(error) = &answer {
             self.0.manager().note(error);
         }
@@ -159,7 +177,8 @@ impl Pool {
     ) -> Result<T, sqlx::Error> {
         let mut lease = self.lease().await?;
         lease.is_closed_when_dropped = true; // it may be dropped in a transaction
-        let answer = self.answer(work(lease.db())).await;
+        let name = function_of(&work);
+        let answer = self.answer(name, work(lease.db())).await;
         lease.is_closed_when_dropped = false;
         lease.end(answer)
     }
@@ -174,11 +193,23 @@ impl Pool {
         T: Send + 'static,
         E: From<sqlx::Error> + Send + 'static,
     {
+        self.run_named(function_of(&work), work).await
+    }
+
+    async fn run_named<T, E>(
+        &self,
+        name: &'static str,
+        work: impl for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, Result<T, E>> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<sqlx::Error> + Send + 'static,
+    {
         let mut lease = self.lease().await?;
         let pool = self.clone();
         let task = async move {
             // The outer error is that of the connection.
-            match pool.answer(work(lease.db()).map(Ok)).await {
+            match pool.answer(name, work(lease.db()).map(Ok)).await {
                 Ok(Ok(done)) => {
                     lease.give_back();
                     Ok(done)
@@ -208,7 +239,9 @@ impl Pool {
         T: Send + 'static,
         E: From<sqlx::Error> + Send + 'static,
     {
-        self.run(|db| transaction(db, async move |db: &mut PgConnection| work(db).await).boxed()).await
+        let name = function_of(&work);
+        self.run_named(name, |db| transaction(db, async move |db: &mut PgConnection| work(db).await).boxed())
+            .await
     }
 
     async fn lease(&self) -> Result<Lease, sqlx::Error> {
@@ -267,11 +300,22 @@ impl Drop for Lease {
         let pool = self.pool.clone();
         runtime.spawn(async move {
             // After a commit that failed, sqlx still counts the transaction.
-            if pool.answer(object.ping()).await.is_err() || object.is_in_transaction() {
+            if pool.answer("ping", object.ping()).await.is_err() || object.is_in_transaction() {
                 close(Some(object));
             }
         });
     }
+}
+
+/// The path of the function that has this closure.
+fn function_of<F>(closure: &F) -> &'static str {
+    type_name_of_val(closure).trim_end_matches("::{{closure}}")
+}
+
+/// The first words of a statement, or the beginning of a name.
+fn beginning(statement: &str) -> String {
+    let words = statement.split_whitespace().flat_map(|word| [" ", word]).skip(1);
+    words.flat_map(str::chars).take(MAX_LOGGED).collect()
 }
 
 fn close(object: Option<Object<Connections>>) {
@@ -346,7 +390,7 @@ impl<'p> Executor<'p> for &'p Pool {
 
     fn fetch_many<'e, 'q, E>(
         self,
-        query: E,
+        mut query: E,
     ) -> BoxStream<'e, Result<Either<PgQueryResult, PgRow>, sqlx::Error>>
     where
         'p: 'e,
@@ -355,13 +399,17 @@ impl<'p> Executor<'p> for &'p Pool {
     {
         let results = async move {
             let mut lease = self.lease().await?;
-            let answer = self.answer(lease.db().fetch_many(query).try_collect::<Vec<_>>()).await;
+            let arguments = query.take_arguments().map_err(sqlx::Error::Encode)?;
+            let sql = query.sql();
+            let answer = self
+                .answer(sql.as_str(), lease.db().fetch_many((sql.clone(), arguments)).try_collect::<Vec<_>>())
+                .await;
             lease.end(answer)
         };
         results.map_ok(|results| stream::iter(results).map(Ok)).try_flatten_stream().boxed()
     }
 
-    fn fetch_optional<'e, 'q, E>(self, query: E) -> BoxFuture<'e, Result<Option<PgRow>, sqlx::Error>>
+    fn fetch_optional<'e, 'q, E>(self, mut query: E) -> BoxFuture<'e, Result<Option<PgRow>, sqlx::Error>>
     where
         'p: 'e,
         'q: 'e,
@@ -369,7 +417,9 @@ impl<'p> Executor<'p> for &'p Pool {
     {
         async move {
             let mut lease = self.lease().await?;
-            let answer = self.answer(lease.db().fetch_optional(query)).await;
+            let arguments = query.take_arguments().map_err(sqlx::Error::Encode)?;
+            let sql = query.sql();
+            let answer = self.answer(sql.as_str(), lease.db().fetch_optional((sql.clone(), arguments))).await;
             lease.end(answer)
         }
         .boxed()
@@ -385,7 +435,7 @@ impl<'p> Executor<'p> for &'p Pool {
     {
         async move {
             let mut lease = self.lease().await?;
-            let answer = self.answer(lease.db().prepare_with(sql, parameters)).await;
+            let answer = self.answer("prepare", lease.db().prepare_with(sql, parameters)).await;
             lease.end(answer)
         }
         .boxed()
@@ -397,7 +447,7 @@ impl<'p> Executor<'p> for &'p Pool {
     {
         async move {
             let mut lease = self.lease().await?;
-            let answer = self.answer(lease.db().describe(sql)).await;
+            let answer = self.answer("describe", lease.db().describe(sql)).await;
             lease.end(answer)
         }
         .boxed()
@@ -411,4 +461,18 @@ pub async fn check_writable(db: impl Executor<'_, Database = Postgres>) -> Resul
         return Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "the database is read-only").into());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_slow_statement_is_short() {
+        let statement = beginning("with candidates as (\n     select id\n");
+        assert_eq!(statement, "with candidates as ( select id");
+        assert_eq!(beginning(&"select ".repeat(100)).chars().count(), MAX_LOGGED);
+        let closure = async |_: &mut PgConnection| Ok::<_, sqlx::Error>(());
+        assert!(function_of(&closure).ends_with("tests::the_name_of_a_slow_statement_is_short"));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::{io, str::FromStr as _, time::Duration};
 
-use sqlx::{Connection as _, PgConnection, postgres::PgConnectOptions};
+use sqlx::{ConnectOptions as _, Connection as _, PgConnection, postgres::PgConnectOptions};
 
 use super::deadline::{ACQUIRE_LIMIT, within};
 
@@ -70,11 +70,16 @@ pub struct Servers {
     target: Target,
 }
 
+/// How a connection is opened: without a setting, which poolers such as `PgBouncer` refuse when it starts, and without the log of
+/// sqlx, which has the whole texts of slow statements. The pool logs these.
+fn of_pool(options: PgConnectOptions) -> PgConnectOptions {
+    options.extra_float_digits(None).disable_statement_logging()
+}
+
 impl From<PgConnectOptions> for Servers {
     /// One server.
     fn from(options: PgConnectOptions) -> Self {
-        // Poolers such as PgBouncer refuse a setting that a connection asks for when it starts.
-        Self { options: vec![options.extra_float_digits(None)], target: Target::Any }
+        Self { options: vec![of_pool(options)], target: Target::Any }
     }
 }
 
@@ -110,7 +115,7 @@ impl Servers {
                 port.unwrap_or_default(),
                 others.join("&")
             );
-            Ok(PgConnectOptions::from_str(url.trim_end_matches('?'))?.extra_float_digits(None))
+            Ok(of_pool(PgConnectOptions::from_str(url.trim_end_matches('?'))?))
         });
         Ok(Self { options: options.collect::<Result<_, sqlx::Error>>()?, target })
     }

@@ -533,3 +533,17 @@ async fn doctor_finds_what_is_wrong_and_says_how_to_correct_it() {
     let text = stack.akhar(&["doctor"]).await;
     assert!(text.lines().any(|line| line.starts_with("ok        schema ")), "{text}");
 }
+
+#[tokio::test]
+async fn a_slow_statement_is_named_in_a_short_line() {
+    let stack = Stack::with().workers(0).start().await;
+    let job = submit(&stack).await;
+    let slow = "create function slow() returns trigger language plpgsql as
+            $$ begin perform pg_sleep(1.1); return new; end $$;
+        create trigger slow before update on jobs for each row execute function slow()";
+    sqlx::raw_sql(slow).execute(&stack.db).await.expect("a trigger");
+    let (code, said, log) = stack.run(&["jobs", "cancel", &job.to_string()]).await;
+    assert_eq!((code, said.trim()), (Some(0), "1 jobs cancelled"), "{log}");
+    assert!(log.contains("slow statement"), "{log}");
+    assert!(log.lines().count() == 1 && log.len() < 250 && !log.contains("returning"), "{log}");
+}
