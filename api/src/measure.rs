@@ -18,7 +18,7 @@ use akhar_platform::{
 use akhar_requests::{Operation, QUEUES};
 use tokio::{sync::Mutex, time::timeout};
 
-use crate::app::App;
+use crate::{app::App, problems::ProblemType};
 
 /// The shortest time between two counts of the queues.
 const MIN_COUNT_INTERVAL: Duration = Duration::from_secs(5);
@@ -35,6 +35,9 @@ pub(crate) async fn start(config: &Config) -> Result<Exporter, MetricsError> {
         metrics::STATEMENT_ITEMS.record_items([statement], n_jobs);
         metrics::STATEMENT_SECONDS.record_duration([statement], took);
     });
+    for problem in ProblemType::ALL {
+        metrics::PROBLEMS.add([problem.facts().slug], 0);
+    }
     for quota in ["rpm", "queued", "audio-minutes", "streams", "lists"] {
         metrics::QUOTA_REFUSALS.add([quota], 0);
     }
