@@ -111,7 +111,7 @@ pub(super) fn push_filters(query: &mut QueryBuilder<Postgres>, search: &JobSearc
         query.push(" and j.operation = ").push_bind(operation.name());
     }
     if let Some(error) = error {
-        query.push(" and j.last_error = ").push_bind(error.0.clone());
+        query.push(" and position(lower(").push_bind(error.0.clone()).push(") in lower(j.last_error)) > 0");
     }
     for (column, age) in [("created_at", older_than), ("ended_at", ended_before)] {
         if let Some(age) = age {

@@ -32,8 +32,8 @@ macro_rules! with_job_conditions {
                     "Of the group with this name, of any account", (value_name = "NAME");
                 request_id: $crate::search::terms::Text, "request-id", "Only jobs that the request with this id made.",
                     "Made by the request with this id, which every response and every log line has", (value_name = "ID");
-                error: $crate::search::terms::Text, "error", "Only jobs whose last attempt failed with exactly this error.",
-                    "Whose last attempt failed with exactly this error", (value_name = "TEXT");
+                error: $crate::search::terms::Text, "error", "Only jobs whose last error contains this text, in large or small letters.",
+                    "Whose last error contains this text, in large or small letters", (value_name = "TEXT");
                 older_than: $crate::search::terms::Age, "older-than-s", "Only jobs that were accepted at least so many seconds ago.",
                     "Accepted at least this long ago, such as 90s, 15m, 2h or 1d", (value_name = "AGE");
                 ended_before: $crate::search::terms::Age, "ended-before-s", "Only jobs that ended at least so many seconds ago.",
@@ -148,7 +148,7 @@ impl Term for GroupName {
     }
 }
 
-/// A text that is found as it is.
+/// A text that is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text(pub String);
 

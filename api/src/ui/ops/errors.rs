@@ -66,7 +66,7 @@ fn retry_form(operator: &Operator, error: &ErrorCount) -> Markup {
     }
 }
 
-/// `POST /ops/errors`: retries jobs that failed with this error.
+/// `POST /ops/errors`: retries jobs that failed with this error, or with a longer one that contains it.
 pub(super) async fn retry(State(state): State<OpsState>, form: OperatorForm) -> Result<Response, Failure> {
     let error = Some(Text(form.fields.get("error").to_owned()));
     let search = JobSearch { state: Some(JobState::Failed), error, ..JobSearch::default() };
