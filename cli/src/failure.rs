@@ -81,7 +81,8 @@ impl Failure {
     pub(crate) fn advice(&self) -> Option<&'static str> {
         let mut cause = self.source();
         while let Some(error) = cause {
-            if let Some(advice) = error.downcast_ref().and_then(advice) {
+            let of_private = || error.downcast_ref().and_then(PrivateError::advice);
+            if let Some(advice) = error.downcast_ref().and_then(advice).or_else(of_private) {
                 return Some(advice);
             }
             cause = error.source();

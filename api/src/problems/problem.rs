@@ -15,7 +15,7 @@ use akhar_jobs::{
 use akhar_operators::{ChangeError, Forbidden, KeyError};
 use akhar_platform::budget::LimitReached;
 use akhar_platform::{
-    database::{is_storage_full, is_transient},
+    database::{is_storage_full, may_recover},
     metrics,
 };
 use akhar_requests::Unreadable;
@@ -150,12 +150,12 @@ impl Problem {
 
     /// The problem of a statement that failed. Logs its cause.
     pub(crate) fn database(cause: &sqlx::Error) -> Self {
-        if is_transient(cause) {
-            tracing::warn!(%cause, "the database is unavailable");
-            Self::of(ProblemType::Unavailable)
-        } else if is_storage_full(cause) {
+        if is_storage_full(cause) {
             tracing::error!(%cause, "the database has no space left");
             Self::of(ProblemType::StorageFull)
+        } else if may_recover(cause) {
+            tracing::warn!(%cause, "the database is unavailable");
+            Self::of(ProblemType::Unavailable)
         } else {
             Self::internal(cause)
         }

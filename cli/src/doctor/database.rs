@@ -14,7 +14,10 @@ use akhar_platform::{
 use akhar_requests::QUEUES;
 use secrecy::ExposeSecret as _;
 
-use super::{check::Check, machine::data_dir};
+use super::{
+    check::Check,
+    machine::{data_dir, has_no_space},
+};
 use crate::{
     connect::CommandDatabase,
     failure::Failure,
@@ -95,13 +98,17 @@ fn unreachable(config: &Config, error: &Failure) -> Check {
             let found = format!("none yet: `akhar serve` makes one in {}", folder.display());
             return Check::warning("database", found, "run `akhar serve`, or set AKHAR_DATABASE_URL");
         }
+        (_, Some(folder)) if has_no_space(&folder) => {
+            "the disk of the data folder is full: free space on it, or make it larger"
+        }
         (Failure::Url { .. }, _) => "set it to postgres://user:password@host/database",
         (_, Some(_)) => {
             "install Postgres's server (apt-get install postgresql), or set AKHAR_DATABASE_URL; postgres.log in the \
              data folder says why a server does not start"
         }
         (_, None) => {
-            "start Postgres, or correct AKHAR_DATABASE_URL: try the same address with psql from this machine"
+            "start Postgres, or correct AKHAR_DATABASE_URL: try the same address with psql from this machine; if Postgres does not \
+             start or ends again, its log says why, such as a full disk"
         }
     };
     Check::failed("database", error.to_string(), fix)
@@ -325,7 +332,7 @@ async fn workers(db: &Pool) -> Result<Check, sqlx::Error> {
 async fn working_keys(db: &Pool) -> Check {
     let all = match keys::list(db).await {
         Ok(all) => all,
-        Err(error) => return Check::failed("keys", error.to_string(), "look at Postgres's log"),
+        Err(error) => return failed_query("keys", &error),
     };
     let working: Vec<&Key> = all.iter().filter(|key| key.state == KeyState::Works).collect();
     let mut found = match working.len() {

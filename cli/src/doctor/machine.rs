@@ -92,6 +92,11 @@ fn writable(folder: &Path) -> Check {
     }
 }
 
+/// Whether the disk of a folder has less space than Postgres takes with one step, a segment of its log.
+pub(super) fn has_no_space(folder: &Path) -> bool {
+    free_bytes(&existing(folder)).is_ok_and(|n_bytes| n_bytes < 16 << 20)
+}
+
 fn space(name: &'static str, folder: &Path) -> Check {
     let folder = existing(folder);
     let n_bytes = match free_bytes(&folder) {

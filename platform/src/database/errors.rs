@@ -8,6 +8,12 @@ pub(super) fn has_code(error: &sqlx::Error, matches: impl FnOnce(&str) -> bool) 
     matches!(error, sqlx::Error::Database(error) if error.code().is_some_and(|code| matches(&code)))
 }
 
+/// What an operator can do if the disk is full.
+pub(super) const STORAGE_IS_FULL: &str = "the disk of Postgres is full: free space on it, or make it larger";
+
+/// What the system says when a file cannot grow: `ENOSPC`, `EDQUOT` and `EFBIG` of `errno(3)`.
+const FULL: [&str; 3] = ["No space left on device", "Disk quota exceeded", "File too large"];
+
 /// What an operator can do about the cause of this error. `None` for errors that say it themselves.
 pub fn advice(error: &sqlx::Error) -> Option<&'static str> {
     match error {
@@ -19,6 +25,14 @@ pub fn advice(error: &sqlx::Error) -> Option<&'static str> {
         _ if has_code(error, |code| matches!(code, "42P05" | "26000")) => Some(
             "a pooler in transaction mode that keeps no prepared statements stands before Postgres: use PgBouncer 1.21 or newer \
              with max_prepared_statements set, or its session mode, or the address of Postgres itself",
+        ),
+        _ if is_storage_full(error) => Some(STORAGE_IS_FULL),
+        _ if has_code(error, |code| code == "53300") => Some(
+            "Postgres runs, and all connections that it accepts are taken: raise max_connections (or the limit of the role or the \
+             database), start fewer processes, or lower AKHAR_DATABASE_CONNECTIONS",
+        ),
+        _ if has_code(error, |code| code == "57P03") => Some(
+            "Postgres runs, and is starting, stopping or recovering from a crash: if it goes on, its log says why, such as a full disk",
         ),
         _ => None,
     }
@@ -36,9 +50,17 @@ pub fn is_read_only(error: &sqlx::Error) -> bool {
         || has_code(error, |code| code == "25006")
 }
 
-/// Whether the server has no space left on its disk.
+/// Whether the server has no space left on its disk. Postgres has no code for a quota of its user, or a limit of the size of its
+/// files, that is used up: it says so in the message of an internal or a system error.
 pub fn is_storage_full(error: &sqlx::Error) -> bool {
     has_code(error, |code| code == "53100")
+        || has_code(error, |code| code == "XX000" || code.starts_with("58"))
+            && matches!(error, sqlx::Error::Database(cause) if is_full(cause.message()))
+}
+
+/// Whether a message says that a file cannot grow.
+pub(super) fn is_full(message: &str) -> bool {
+    FULL.iter().any(|full| message.contains(full))
 }
 
 /// Whether the same query may succeed later without any change to it: the error is transient (see [`is_transient`]), or

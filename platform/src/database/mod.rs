@@ -39,6 +39,7 @@ use errors::has_code;
 use pool::Access;
 use replica::Replica;
 use sqlx::Connection as _;
+use tokio::time::{Instant, timeout_at};
 
 /// The pauses between tries to connect to a server that is starting.
 const STARTING_PAUSES: ConstantBuilder =
@@ -143,7 +144,8 @@ impl Database {
     }
 }
 
-/// Checks the encoding of the database, and prepares the role for the connections of the pool. Waits for a server that is starting, also behind a pooler.
+/// Checks the encoding of the database, and prepares the role for the connections of the pool. Waits for a server that is
+/// starting, also behind a pooler, and fails with what that says.
 async fn prepare(servers: &Servers) -> Result<(), sqlx::Error> {
     let connect = || async {
         let mut db = servers.connect().await?;
@@ -152,8 +154,10 @@ async fn prepare(servers: &Servers) -> Result<(), sqlx::Error> {
         db.close().await
     };
     let is_starting = |error: &sqlx::Error| has_code(error, |code| code == "57P03" || code.starts_with("08"));
-    let connected = tokio::time::timeout(ACQUIRE_LIMIT, connect.retry(STARTING_PAUSES).when(is_starting));
-    connected.await.unwrap_or_else(|_| {
+    let deadline = Instant::now() + ACQUIRE_LIMIT;
+    let connect = connect.retry(STARTING_PAUSES).when(is_starting);
+    let connect = connect.adjust(|_, pause| pause.filter(|pause| Instant::now() + *pause < deadline));
+    timeout_at(deadline, connect).await.unwrap_or_else(|_| {
         let reason = format!("the server did not accept a connection within {ACQUIRE_LIMIT:?}");
         Err(io::Error::new(io::ErrorKind::TimedOut, reason).into())
     })

@@ -2,6 +2,8 @@
 
 use std::{path::PathBuf, process::ExitStatus};
 
+use super::errors::{STORAGE_IS_FULL, is_full};
+
 /// Why the private Postgres server could not be started, reached or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum PrivateError {
@@ -55,4 +57,16 @@ pub enum PrivateError {
         /// The cause.
         source: std::io::Error,
     },
+}
+
+impl PrivateError {
+    /// What an operator can do about the cause, if the error does not say it.
+    pub fn advice(&self) -> Option<&'static str> {
+        let is_full = match self {
+            Self::Failed { output, .. } => is_full(output),
+            Self::Io { source, .. } | Self::Start { source, .. } => is_full(&source.to_string()),
+            _ => false,
+        };
+        is_full.then_some(STORAGE_IS_FULL)
+    }
 }

@@ -54,6 +54,22 @@ async fn a_role_that_only_owns_its_database_is_enough() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn doctor_says_that_all_connections_are_taken() {
+    let options = Cluster::shared().database().await;
+    let mut db = PgConnection::connect_with(&options).await.expect("it answers");
+    let role = format!("one_of_{}", options.get_database().expect("a database"));
+    let make = format!("create role {role} login connection limit 0");
+    sqlx::query(sqlx::AssertSqlSafe(make)).execute(&mut db).await.expect("a role");
+    let refused =
+        command(&["doctor"], &base_environment(&options.username(&role))).output().await.expect("it runs");
+    let report = String::from_utf8_lossy(&refused.stdout).into_owned();
+    assert!(
+        report.contains("all connections that it accepts are taken") && !report.contains("start Postgres"),
+        "{report}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_settings_of_the_role_are_taken_off_again() {
     let options = Cluster::shared().database().await;
     let environment = base_environment(&options);
