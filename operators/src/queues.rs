@@ -212,6 +212,28 @@ fn target(queue: &str, until: Option<DateTime<Utc>>, why: Option<&str>) -> Strin
     format!("{queue}{}{}", until.unwrap_or_default(), why.unwrap_or_default())
 }
 
+/// The jobs of one queue that may be claimed now.
+#[derive(Debug, Clone, sqlx::FromRow)]
+pub struct Due {
+    /// The name of the queue, as stored.
+    pub queue: String,
+    /// The number of jobs.
+    pub n_jobs: i64,
+    /// How long the oldest of them could have been claimed, seconds.
+    pub oldest_s: f64,
+}
+
+/// Counts the jobs that may be claimed now, without those that pause after an attempt. Queues without such jobs are left out.
+pub async fn due(db: &Pool) -> Result<Vec<Due>, sqlx::Error> {
+    sqlx::query_as(
+        "select queue, count(*) as n_jobs,
+             greatest(extract(epoch from now() - min(greatest(created_at, run_at))), 0)::float8 as oldest_s
+         from jobs where ended_at is null and state = 'queued' and run_at <= now() group by queue order by queue",
+    )
+    .fetch_all(db)
+    .await
+}
+
 /// Sets the mode of a queue. Workers follow within about a second, api processes as soon as they have the announcement.
 pub async fn set_mode(
     db: &Pool,

@@ -5,7 +5,7 @@ use akhar_migrations::SchemaError;
 use akhar_operators::{
     keys::{self, Key, KeyState},
     queues::mode_text,
-    workers::{self, WorkerState},
+    workers::{self, Worker, WorkerState},
 };
 use akhar_platform::{
     config::Config,
@@ -17,6 +17,7 @@ use secrecy::ExposeSecret as _;
 use super::{
     check::Check,
     machine::{data_dir, has_no_space},
+    waiting,
 };
 use crate::{
     connect::CommandDatabase,
@@ -79,7 +80,17 @@ async fn connected(config: &Config) -> Vec<Check> {
     if is_current {
         checks.extend(restored(db).await.unwrap_or_else(|error| Some(failed_query("restore", &error))));
         checks.extend(queues(db).await.unwrap_or_else(|error| vec![failed_query("queues", &error)]));
-        checks.push(workers(db).await.unwrap_or_else(|error| failed_query("workers", &error)));
+        match workers::list(db).await {
+            Ok(all) => {
+                checks.push(workers(&all));
+                checks.push(
+                    waiting::check(db, config, &all)
+                        .await
+                        .unwrap_or_else(|error| failed_query("waiting", &error)),
+                );
+            }
+            Err(error) => checks.push(failed_query("workers", &error)),
+        }
         checks.push(working_keys(db).await);
     }
     if let Err(error) = opened.close().await {
@@ -297,8 +308,7 @@ async fn queues(db: &Pool) -> Result<Vec<Check>, sqlx::Error> {
     Ok(if stopped.is_empty() { vec![Check::ok("queues", "all are open")] } else { stopped })
 }
 
-async fn workers(db: &Pool) -> Result<Check, sqlx::Error> {
-    let all = workers::list(db).await?;
+fn workers(all: &[Worker]) -> Check {
     let names = |state| -> Vec<&str> {
         all.iter().filter(|worker| worker.state == state).map(|worker| worker.name.as_str()).collect()
     };
@@ -322,11 +332,11 @@ async fn workers(db: &Pool) -> Result<Check, sqlx::Error> {
         fixes.insert(0, "start `akhar serve` or `akhar worker`: jobs wait".to_owned());
     }
     let found = found.join("; ");
-    Ok(if fixes.is_empty() {
+    if fixes.is_empty() {
         Check::ok("workers", found)
     } else {
         Check::warning("workers", found, fixes.join("; "))
-    })
+    }
 }
 
 async fn working_keys(db: &Pool) -> Check {

@@ -4,6 +4,7 @@ mod check;
 mod database;
 mod machine;
 mod models;
+mod waiting;
 
 use akhar_platform::config::Config;
 use serde_json::json;

@@ -538,6 +538,31 @@ async fn doctor_finds_what_is_wrong_and_says_how_to_correct_it() {
 }
 
 #[tokio::test]
+async fn doctor_names_jobs_that_wait_for_long_while_workers_are_idle() {
+    let stack = Stack::start().await;
+    let waiting = async || -> String {
+        let report = stack.akhar(&["doctor"]).await;
+        let lines: Vec<&str> =
+            report.lines().skip_while(|line| !line.contains(" waiting ")).take(2).collect();
+        lines.join("\n")
+    };
+    assert!(waiting().await.starts_with("ok "), "nothing waits");
+    // A queue that no worker knows, so that its jobs wait.
+    let old = "insert into jobs (id, account_id, operation, queue, priority, parameters, max_attempts, request_id, created_at, run_at)
+        select gen_random_uuid(), gen_random_uuid(), 'digit-recognition', 'other', 0, '{}', 3, 'test',
+            now() - interval '2 hours', now() - interval '2 hours' from generate_series(1, 3)";
+    sqlx::query(old).execute(&stack.db).await.expect("jobs");
+    let found = waiting().await;
+    assert!(found.contains("3 jobs of other, the oldest for 2 h; workers without a job: "), "{found}");
+    assert!(found.contains("fix: the logs of these workers"), "{found}");
+    sqlx::query("update jobs set run_at = now() + interval '1 hour'")
+        .execute(&stack.db)
+        .await
+        .expect("a pause");
+    assert!(waiting().await.starts_with("ok "), "they pause after an attempt");
+}
+
+#[tokio::test]
 async fn a_slow_statement_is_named_in_a_short_line() {
     let stack = Stack::with().workers(0).start().await;
     let job = submit(&stack).await;
