@@ -10,6 +10,7 @@ use akhar_operators::{
 use akhar_platform::{
     config::Config,
     database::{Database, NOT_NOTIFIED, Pool, PrivatePostgres, Servers, advice, is_storage_full},
+    host,
 };
 use akhar_requests::QUEUES;
 use secrecy::ExposeSecret as _;
@@ -35,11 +36,13 @@ const EXPIRES_SOON_S: f64 = 14.0 * 24.0 * 3600.0;
 /// For so long after its expiry, a key is named: who used it may still send requests.
 const EXPIRED_LATELY_S: f64 = 7.0 * 24.0 * 3600.0;
 
-/// All checks of the database. Without a connection there are only the first ones.
-pub(super) async fn checks(config: &Config) -> Vec<Check> {
+/// All checks of the database, and whether a worker runs on this machine. Without a connection there are only the first checks,
+/// and a worker may run.
+pub(super) async fn checks(config: &Config) -> (Vec<Check>, bool) {
     let mut checks: Vec<Check> = if config.database_url.is_none() { vec![programs()] } else { Vec::new() };
-    checks.extend(connected(config).await);
-    checks
+    let mut has_worker = true;
+    checks.extend(connected(config, &mut has_worker).await);
+    (checks, has_worker)
 }
 
 /// Whether there are programs to run the private server with.
@@ -54,7 +57,7 @@ fn programs() -> Check {
     }
 }
 
-async fn connected(config: &Config) -> Vec<Check> {
+async fn connected(config: &Config, has_worker: &mut bool) -> Vec<Check> {
     let opened = match CommandDatabase::open(config).await {
         Ok(opened) => opened,
         Err(error) => return vec![unreachable(config, &error)],
@@ -82,6 +85,9 @@ async fn connected(config: &Config) -> Vec<Check> {
         checks.extend(queues(db).await.unwrap_or_else(|error| vec![failed_query("queues", &error)]));
         match workers::list(db).await {
             Ok(all) => {
+                let here = format!("{}-", host::name());
+                *has_worker =
+                    config.database_url.is_none() || all.iter().any(|worker| worker.name.starts_with(&here));
                 checks.push(workers(&all));
                 checks.push(
                     waiting::check(db, config, &all)

@@ -47,8 +47,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn of(config: &Config) -> Result<Vec<Check>, Failure> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::Runtime)?;
-    let mut checks = runtime.block_on(database::checks(config));
-    checks.extend(models::checks(config));
+    let (mut checks, has_worker) = runtime.block_on(database::checks(config));
+    checks.extend(models::checks(config, has_worker));
     checks.push(runtime.block_on(machine::port(config)));
     checks.extend(machine::checks(config));
     Ok(checks)

@@ -1,12 +1,27 @@
-//! Checks of ONNX Runtime's library and of the models.
+//! Checks of ONNX Runtime's library and of the models. A machine on which no worker runs needs neither.
+
+use std::path::Path;
 
 use akhar_inference::{Registry, Runtime};
 use akhar_platform::config::Config;
 
-use super::check::Check;
+use super::check::{Check, Status};
 
-/// All checks of models. The library is loaded, and all files of the models are hashed.
-pub(super) fn checks(config: &Config) -> Vec<Check> {
+/// All checks of models. The library is loaded, and all files of the models are hashed. What is not there is no failure on a
+/// machine without a worker.
+pub(super) fn checks(config: &Config, has_worker: bool) -> Vec<Check> {
+    let mut checks = of_worker(config);
+    let is_missing = |path: &Path| !path.exists();
+    if !has_worker && (is_missing(&config.models_dir) || is_missing(&config.ort_dylib)) {
+        for check in checks.iter_mut().filter(|check| check.status == Status::Failed) {
+            check.status = Status::Warning;
+            check.found = format!("no worker can start here, and an api needs none: {}", check.found);
+        }
+    }
+    checks
+}
+
+fn of_worker(config: &Config) -> Vec<Check> {
     let mut checks = vec![library(config)];
     match Registry::open(&config.models_dir) {
         Ok(registry) => {

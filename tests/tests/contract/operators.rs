@@ -538,6 +538,19 @@ async fn doctor_finds_what_is_wrong_and_says_how_to_correct_it() {
 }
 
 #[tokio::test]
+async fn doctor_fails_for_missing_models_only_where_a_worker_runs() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let missing = [("AKHAR_MODELS_DIR", "/does/not/exist"), ("AKHAR_ORT_DYLIB", "/does/not/exist.so")];
+    let (code, report, log) = stack.run_with(&["doctor"], &missing).await;
+    assert_eq!(code, Some(0), "{report}{log}");
+    assert!(report.lines().any(|line| line.starts_with("warning ") && line.contains(" models ")), "{report}");
+    stack.add_worker().await;
+    let (code, report, _) = stack.run_with(&["doctor"], &missing).await;
+    assert_eq!(code, Some(1), "{report}");
+    assert!(report.lines().any(|line| line.starts_with("FAILED ") && line.contains(" models ")), "{report}");
+}
+
+#[tokio::test]
 async fn doctor_names_jobs_that_wait_for_long_while_workers_are_idle() {
     let stack = Stack::start().await;
     let waiting = async || -> String {
