@@ -38,6 +38,9 @@ pub(crate) async fn start(config: &Config) -> Result<Exporter, MetricsError> {
     for problem in ProblemType::ALL {
         metrics::PROBLEMS.add([problem.facts().slug], 0);
     }
+    for operation in akhar_jobs::uploads::OPERATIONS {
+        metrics::UPLOAD_STORE_FAILURES.add([operation], 0);
+    }
     for quota in ["rpm", "queued", "audio-minutes", "streams", "lists"] {
         metrics::QUOTA_REFUSALS.add([quota], 0);
     }

@@ -66,6 +66,8 @@ HEALTHY = {
     **{f'akhar_webhook_attempts_total{{{api},result="failed"}}': always(0) for api in APIS},
     **{f'akhar_webhook_attempts_total{{{api},result="dead"}}': always(0) for api in APIS},
     **{f"akhar_webhooks_oldest_due_seconds{{{api}}}": always(0) for api in APIS},
+    **{f'akhar_upload_store_failures_total{{{process},operation="list"}}': always(0) for process in APIS + WORKERS},
+    **{f'akhar_upload_store_failures_total{{{api},operation="write"}}': always(0) for api in APIS},
     **{f'akhar_attempts_total{{{worker},result="succeeded"}}': always("0+9") for worker in WORKERS},
     **{f'akhar_model_info{{{worker},operation="digit-recognition",version="1"}}': always(1) for worker in WORKERS},
     **{f'akhar_dead_jobs_total{{{worker},cause="attempt"}}': always(0) for worker in WORKERS},
@@ -258,6 +260,24 @@ INCIDENTS = [
         },
         {"AkharStorageFull"},
         minutes=1,
+    ),
+    Incident(
+        # A worker lists it once a minute.
+        "the bucket of uploads is gone at night, when nobody sends any",
+        of(WORKERS, "akhar_upload_store_failures_total", growing(1 / A_MINUTE), ',operation="list"'),
+        {"AkharUploadStoreFails"},
+        minutes=3,
+    ),
+    Incident(
+        "the folder of uploads is full: 20 refusals at once",
+        {f'akhar_upload_store_failures_total{{{API},operation="write"}}': then(0, 20)},
+        {"AkharUploadStoreFails"},
+        minutes=1,
+    ),
+    Incident(
+        "one upload fails",
+        {f'akhar_upload_store_failures_total{{{API},operation="write"}}': then(0, 1)},
+        minutes=30,
     ),
     Incident(
         "a job fails for good in a worker that never failed one",

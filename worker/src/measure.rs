@@ -25,6 +25,9 @@ pub(crate) async fn start(config: &Config) -> Result<Exporter, MetricsError> {
     for cause in ["attempt", "worker-lost"] {
         metrics::DEAD_JOBS.add([cause], 0);
     }
+    for operation in akhar_jobs::uploads::OPERATIONS {
+        metrics::UPLOAD_STORE_FAILURES.add([operation], 0);
+    }
     for queue in QUEUES {
         metrics::WORKER_PLACES.set_count([queue.name()], ConsumerConfig::of(queue, config).places.n);
     }

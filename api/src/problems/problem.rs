@@ -310,8 +310,16 @@ impl From<SubmitError> for Problem {
 
 impl From<UploadStoreError> for Problem {
     fn from(cause: UploadStoreError) -> Self {
-        tracing::error!(%cause, "the store of uploads is unavailable");
-        Self::of(ProblemType::Unavailable)
+        let (kind, reason) = if cause.is_full() {
+            tracing::error!(%cause, "the store of uploads is full");
+            (ProblemType::StorageFull, "has no space left")
+        } else {
+            tracing::error!(%cause, "the store of uploads is unavailable");
+            (ProblemType::Unavailable, "cannot be used")
+        };
+        Self::of(kind).with_detail(format!(
+            "The store in which the server keeps uploads {reason}. The request was not accepted; send it again later."
+        ))
     }
 }
 
@@ -374,6 +382,16 @@ mod tests {
         assert_eq!(of(&[Code::OutOfRange, Code::UnsupportedMediaType]), ProblemType::UnsupportedMedia);
         assert_eq!(of(&[Code::UnsupportedMediaType, Code::TooLarge]), ProblemType::TooLarge);
         assert_eq!(of(&[Code::Missing, Code::Unknown]), ProblemType::InvalidInput);
+    }
+
+    #[test]
+    fn a_store_of_uploads_that_is_full_is_not_one_that_is_away() {
+        let of = |cause: &str| {
+            let (url, cause) = ("file:///uploads".to_owned(), cause.to_owned());
+            Problem::from(UploadStoreError::Failed { what: "write to", url, cause }).problem_type()
+        };
+        assert_eq!(of("No space left on device (os error 28)"), ProblemType::StorageFull);
+        assert_eq!(of("Connection refused (os error 111)"), ProblemType::Unavailable);
     }
 
     #[test]

@@ -119,7 +119,8 @@ problem_types! {
     NoWorker: "no-worker", SERVICE_UNAVAILABLE, Some(2), "No worker claims jobs",
         "The server accepts requests, but no worker claims their jobs. Start a worker, or resume a drained one.";
     StorageFull: "storage-full", INSUFFICIENT_STORAGE, Some(30), "The storage is full",
-        "The database has no space left to store the job. The request was not accepted; send it again later.";
+        "The database, or the store in which the server keeps uploads, has no space left for the job. The request was not accepted; \
+        send it again later.";
 }
 
 impl ProblemType {

@@ -4,6 +4,7 @@ mod check;
 mod database;
 mod machine;
 mod models;
+mod uploads;
 mod waiting;
 
 use akhar_platform::config::Config;
@@ -48,6 +49,7 @@ fn of(config: &Config) -> Result<Vec<Check>, Failure> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::Runtime)?;
     let (mut checks, has_worker) = runtime.block_on(database::checks(config));
+    checks.push(runtime.block_on(uploads::check(config)));
     checks.extend(models::checks(config, has_worker));
     checks.push(runtime.block_on(machine::port(config)));
     checks.extend(machine::checks(config));

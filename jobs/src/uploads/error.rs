@@ -22,6 +22,22 @@ pub enum UploadStoreError {
     },
 }
 
+/// What systems and services say when a store has no space left.
+const FULL: [&str; 5] = [
+    "No space left on device",
+    "Disk quota exceeded",
+    "File too large",
+    "XMinioStorageFull",
+    "QuotaExceeded",
+];
+
+impl UploadStoreError {
+    /// Whether the store has no space left.
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::Failed { cause, .. } if FULL.iter().any(|full| cause.contains(full)))
+    }
+}
+
 /// Why an upload cannot be read.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum FetchError {

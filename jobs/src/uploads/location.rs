@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use akhar_platform::metrics;
 use bytes::Bytes;
 use futures::{StreamExt as _, TryStreamExt as _};
 use object_store::{
@@ -38,6 +39,9 @@ const DEFAULT_REGION: &str = "us-east-1";
 /// What `object_store` puts between the name of an object and a number while it writes the object to a file. It neither
 /// lists nor deletes such a file, which stays if the process is killed.
 const UNFINISHED: char = '#';
+
+/// The operations in metrics: the first words of what the errors say.
+pub const OPERATIONS: [&str; 5] = ["write", "read", "list", "delete", "sign"];
 
 /// How buckets are reached.
 #[derive(Clone)]
@@ -124,7 +128,10 @@ impl Location {
         self.prefix.clone().join(name)
     }
 
+    /// The error of an operation, which is counted.
     fn failed(&self, what: &'static str, cause: String) -> UploadStoreError {
+        let operation = what.split(' ').next().unwrap_or(what);
+        metrics::UPLOAD_STORE_FAILURES.add_one([operation]);
         UploadStoreError::Failed { what, url: self.url.clone(), cause }
     }
 

@@ -16,7 +16,7 @@ mod reserved;
 mod upload_store;
 
 pub use error::{FetchError, UploadStoreError};
-pub use location::S3Access;
+pub use location::{OPERATIONS, S3Access};
 pub use orphans::{Orphans, OrphansError};
 pub use reserved::Written;
 pub use upload_store::UploadStore;

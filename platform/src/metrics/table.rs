@@ -139,6 +139,8 @@ table! {
     /// Jobs that this process runs.
     WORKER_JOBS: Gauge["queue"] = "akhar_worker_jobs", Worker;
 
+    /// Operations on the store of uploads outside the database (`AKHAR_UPLOAD_STORE`) that failed: `write`, `read`, `list`, `delete` or `sign` (a URL for a caller). Each worker lists the store once a minute.
+    UPLOAD_STORE_FAILURES: Counter["operation"] = "akhar_upload_store_failures_total", All;
     /// Items in one statement that many callers share: `submit`, `lookup`, `follow` and `keys` in an api, `claim`, `end` and `requeue` in a worker.
     STATEMENT_ITEMS: Histogram(ITEMS)["statement"] = "akhar_statement_items", All;
     /// Time of one statement of the queue.

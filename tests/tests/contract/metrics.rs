@@ -88,6 +88,7 @@ async fn values_are_right(stack: &Stack) {
     assert_eq!(of_api("akhar_http_responses_total", &["unmatched", "status=\"404\""]), Some(1.0));
     assert_eq!(of_api("akhar_problems_total", &["not-found"]), Some(1.0));
     assert_eq!(of_api("akhar_problems_total", &["storage-full"]), Some(0.0), "it is there from the start");
+    assert_eq!(of_worker("akhar_upload_store_failures_total", &["list"]), Some(0.0));
     assert_eq!(of_api("akhar_http_requests_in_progress", &[]), Some(0.0));
     assert_eq!(of_api("akhar_jobs_submitted_total", &["speech", "async"]), Some(1.0));
     assert_eq!(of_api("akhar_queue_count_success", &[]), Some(1.0));

@@ -18,6 +18,7 @@ use akhar_tests::{
     hostile::{HostileProxy, Hostility},
     http::{client, send},
     images::{Fixture, fixture_of},
+    monitor,
     process::command,
     speech::{error_percent, recording},
     stack::base_environment,
@@ -165,11 +166,16 @@ async fn a_request_while_the_store_is_down_is_refused_with_a_time_to_try_again()
     let store = Store::bucket().await;
     let settings = store.settings();
     let Store::Bucket(mut server) = store else { unreachable!("a bucket") };
-    let stack = Stack::with().settings(settings).start().await;
+    let stack = Stack::with().settings(settings).with_metrics().start().await;
     server.process.kill().await;
     let image = digit();
     let problem = stack.refused(stack.post(image.operation, &Form::upload(&image.bytes)), 503).await;
     assert_eq!(problem.slug, "unavailable");
+    let detail = problem.json["detail"].as_str().expect("a detail");
+    assert!(detail.contains("store in which the server keeps uploads"), "{detail}");
+    let failed =
+        monitor::value(&monitor::metrics(&stack.api).await, "akhar_upload_store_failures_total", &["write"]);
+    assert_eq!(failed, Some(1.0));
     let n_jobs: i64 =
         sqlx::query_scalar("select count(*) from jobs").fetch_one(&stack.db).await.expect("a count");
     assert_eq!(n_jobs, 0);
@@ -195,6 +201,45 @@ async fn a_job_whose_upload_cannot_be_read_keeps_no_place_and_spends_no_attempt(
         (max_attempts > MAX_ATTEMPTS).then_some(())
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_says_what_is_wrong_with_the_store() {
+    let (folder, bucket) = (Store::folder(Cluster::shared().folder()), Store::bucket().await);
+    let stack = Stack::start().await;
+    let doctor = async |settings: &[(String, String)]| -> serde_json::Value {
+        let settings: Vec<(&str, &str)> =
+            settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let (_, out, log) = stack.run_with(&["doctor", "--json"], &settings).await;
+        let report: serde_json::Value =
+            serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{log}"));
+        let checks = report["checks"].as_array().expect("checks");
+        checks.iter().find(|check| check["name"] == "uploads").expect("a check").clone()
+    };
+    assert_eq!(doctor(&[]).await["status"], "ok");
+    let (in_folder, in_bucket) = (folder.settings(), bucket.settings());
+    assert_eq!(doctor(&in_folder).await["status"], "ok");
+    assert_eq!(doctor(&in_bucket).await["status"], "ok");
+    let with = |settings: &[(String, String)], name: &str, value: &str| {
+        let mut settings = settings.to_vec();
+        settings.retain(|(of, _)| of != name);
+        settings.push((name.to_owned(), value.to_owned()));
+        settings
+    };
+    let Store::Folder(path) = &folder else { unreachable!("a folder") };
+    std::fs::remove_dir(path).expect("an empty folder");
+    for (settings, fix) in [
+        (in_folder, "make the folder or the bucket again"),
+        (with(&in_bucket, "AKHAR_UPLOAD_STORE", "s3://gone/uploads"), "make the folder or the bucket again"),
+        (with(&in_bucket, "AWS_ENDPOINT_URL", "http://127.0.0.1:1"), "check that the address answers"),
+        (with(&in_bucket, "AKHAR_UPLOAD_STORE", "file:///dev/full"), "make the folder or the bucket again"),
+    ] {
+        let found = doctor(&settings).await;
+        assert_eq!(found["status"], "failed", "{found}");
+        let text = found["found"].as_str().expect("a finding");
+        assert!(text.contains("AKHAR_UPLOAD_STORE") && !text.contains("a secret of tests"), "{found}");
+        assert!(found["fix"].as_str().is_some_and(|text| text.contains(fix)), "{found}");
+    }
 }
 
 #[tokio::test]
