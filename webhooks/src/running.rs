@@ -1,10 +1,12 @@
-//! Counts the attempts that run in this process, and limits how many of them are for one host or one account. So a
-//! receiver that is slow, and accounts with many slow receivers, delay no others.
+//! Counts the attempts that run in this process, and limits how many of them are for one receiver (a URL without its query), one
+//! host or one account. So a receiver that is slow delays neither others of its host nor others of its account, and accounts with
+//! many slow receivers delay no others.
 //!
-//! An account gets another place only while it has less than a third as many as are free. So a few accounts with slow receivers
-//! cannot take all places, and the more of them there are, the fewer each one has.
+//! A receiver gets another place only while it has less than a third of what the others leave of its host. An account gets another
+//! place only while it has less than a third as many as are free. So a few accounts with slow receivers cannot take all places, and
+//! the more of them there are, the fewer each one has.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use akhar_platform::budget::{Budget, Share};
 use tokio::sync::Notify;
@@ -16,14 +18,17 @@ use crate::store::{Delivery, LeaseLimits};
 const MAX_RUNNING: i64 = 64;
 /// The most attempts at a time for one account.
 const MAX_OF_ACCOUNT: i64 = 16;
-/// The most attempts at a time for one host.
-const MAX_OF_HOST: i64 = 4;
+/// The most attempts at a time for one host. One receiver has a third of them at most.
+const MAX_OF_HOST: i64 = 12;
+
+/// A receiver and its host.
+type Receiver = (String, String);
 
 /// The running attempts. A lease keeps their limits, so these only count.
 #[derive(Debug)]
 pub(crate) struct Running {
     accounts: Arc<Budget<Uuid>>,
-    hosts: Arc<Budget<String>>,
+    receivers: Arc<Budget<Receiver>>,
     /// Notified when an attempt ends, because another may begin then.
     ended: Arc<Notify>,
 }
@@ -31,7 +36,8 @@ pub(crate) struct Running {
 /// A running attempt. It ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
-    shares: (Option<Share<Uuid>>, Option<Share<String>>),
+    of_account: Option<Share<Uuid>>,
+    of_receiver: Option<Share<Receiver>>,
     ended: Arc<Notify>,
 }
 
@@ -39,18 +45,25 @@ impl Running {
     /// None. `ended` is notified whenever an attempt ends.
     pub(crate) fn new(ended: Arc<Notify>) -> Self {
         let accounts = Budget::new(usize::MAX, usize::MAX);
-        Self { accounts, hosts: Budget::new(usize::MAX, usize::MAX), ended }
+        Self { accounts, receivers: Budget::new(usize::MAX, usize::MAX), ended }
     }
 
     /// How many attempts may begin.
     pub(crate) fn limits(&self) -> LeaseLimits {
         let n_free = MAX_RUNNING - count(self.accounts.taken());
+        let mut hosts = BTreeMap::new();
+        let mut receivers = Vec::new();
+        for ((receiver, host), n) in self.receivers.taken_by_key() {
+            *hosts.entry(host.clone()).or_default() += count(n);
+            receivers.push((receiver, host, count(n)));
+        }
         LeaseLimits {
             // Not all at once: the next lease looks again at how many are left.
             n_free: (n_free + 2) / 3,
             per_host: MAX_OF_HOST,
             per_account: (n_free / 3).clamp(1, MAX_OF_ACCOUNT),
-            hosts: self.hosts.taken_by_key().into_iter().map(|(host, n)| (host, count(n))).collect(),
+            hosts: hosts.into_iter().collect(),
+            receivers,
             accounts: self.accounts.taken_by_key().into_iter().map(|(id, n)| (id, count(n))).collect(),
         }
     }
@@ -58,14 +71,16 @@ impl Running {
     /// Counts an attempt at this delivery until the result is dropped.
     pub(crate) fn begin(&self, delivery: &Delivery) -> Place {
         let of_account = self.accounts.take(delivery.account_id, 1).ok();
-        let of_host = self.hosts.take(delivery.host.clone(), 1).ok();
-        Place { shares: (of_account, of_host), ended: self.ended.clone() }
+        let receiver = (delivery.receiver().to_owned(), delivery.host.clone());
+        let of_receiver = self.receivers.take(receiver, 1).ok();
+        Place { of_account, of_receiver, ended: self.ended.clone() }
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        drop(std::mem::take(&mut self.shares)); // before another attempt begins
+        // Before another attempt begins.
+        drop((self.of_account.take(), self.of_receiver.take()));
         self.ended.notify_one();
     }
 }
@@ -82,12 +97,13 @@ mod tests {
     use super::*;
     use crate::store::Ended;
 
-    fn delivery(account_id: Uuid, host: &str) -> Delivery {
+    fn delivery(account_id: Uuid, url: &str) -> Delivery {
+        let host = url.split('/').next().unwrap_or_default();
         Delivery {
             id: Uuid::now_v7(),
             ended: Ended::Job { id: JobId(Uuid::now_v7()), request_id: String::new() },
             account_id,
-            url: String::new(),
+            url: url.to_owned(),
             host: host.to_owned(),
             attempt: 1,
             traceparent: None,
@@ -120,19 +136,23 @@ mod tests {
     fn an_attempt_counts_until_it_ends() {
         let running = Running::new(Arc::default());
         let account_id = Uuid::now_v7();
-        let begin = |host: &str| running.begin(&delivery(account_id, host));
-        let [one, two, three] = ["a", "a", "b"].map(begin);
+        let begin = |url: &str| running.begin(&delivery(account_id, url));
+        let [one, two, three, four] = ["a/x?job=1", "a/x?job=2", "a/y", "b/x"].map(begin);
         let limits = running.limits();
-        assert_eq!((limits.n_free, limits.accounts), ((MAX_RUNNING - 3 + 2) / 3, vec![(account_id, 3)]));
-        let mut hosts = limits.hosts;
-        hosts.sort_unstable();
-        assert_eq!(hosts, [("a".to_owned(), 2), ("b".to_owned(), 1)]);
-        drop(three);
-        assert_eq!(running.limits().hosts, [("a".to_owned(), 2)]);
-        drop((one, two));
+        assert_eq!((limits.n_free, limits.accounts), ((MAX_RUNNING - 4 + 2) / 3, vec![(account_id, 4)]));
+        assert_eq!(limits.hosts, [("a".to_owned(), 3), ("b".to_owned(), 1)]);
+        let mut receivers = limits.receivers;
+        receivers.sort_unstable();
+        let of = |receiver: &str, host: &str, n| (receiver.to_owned(), host.to_owned(), n);
+        assert_eq!(receivers, [of("a/x", "a", 2), of("a/y", "a", 1), of("b/x", "b", 1)]);
+        drop(four);
+        assert_eq!(running.limits().hosts, [("a".to_owned(), 3)]);
+        drop((one, two, three));
         let limits = running.limits();
         assert!(
-            limits.n_free == (MAX_RUNNING + 2) / 3 && limits.hosts.is_empty() && limits.accounts.is_empty()
+            limits.n_free == (MAX_RUNNING + 2) / 3
+                && limits.receivers.is_empty()
+                && limits.accounts.is_empty()
         );
     }
 }

@@ -68,6 +68,13 @@ pub struct Delivery {
     pub leased_at: DateTime<Utc>,
 }
 
+impl Delivery {
+    /// The URL without its query, which may be another one for each job.
+    pub fn receiver(&self) -> &str {
+        self.url.split_once('?').map_or(&*self.url, |(receiver, _)| receiver)
+    }
+}
+
 /// What a webhook announces the end of.
 #[derive(Debug, Clone)]
 pub enum Ended {
@@ -96,41 +103,63 @@ impl FromRow<'_, PgRow> for Ended {
 pub struct LeaseLimits {
     /// The most deliveries to lease.
     pub n_free: i64,
-    /// The most attempts at a time for one host.
+    /// The most attempts at a time for one host. A receiver gets another one only while it has less than a third of what the others
+    /// leave.
     pub per_host: i64,
     /// The most attempts at a time for one account.
     pub per_account: i64,
     /// The number of running attempts of each host.
     pub hosts: Vec<(String, i64)>,
+    /// The number of running attempts of each receiver, and its host.
+    pub receivers: Vec<(String, String, i64)>,
     /// The number of running attempts of each account.
     pub accounts: Vec<(Uuid, i64)>,
 }
 
-/// Leases due deliveries, the longest due first. Deliveries that another process is leasing are skipped. Hosts and
-/// accounts with as many running attempts as they may have are left out, so call it again until it returns nothing. Leases none if the
-/// database is quiet.
+impl LeaseLimits {
+    /// The receivers that have as many running attempts as they may have.
+    fn full_receivers(&self) -> Vec<&str> {
+        let of_host = |host: &str| self.hosts.iter().find(|(of, _)| of == host).map_or(0, |(_, n)| *n);
+        let is_full =
+            |(_, host, n): &&(String, String, i64)| 3 * (n + 1) > self.per_host - (of_host(host) - n);
+        self.receivers.iter().filter(is_full).map(|(receiver, _, _)| &**receiver).collect()
+    }
+}
+
+/// Leases due deliveries. Receivers take turns, and the delivery that is due for the longest comes first. Deliveries that another
+/// process is leasing are skipped. Hosts, receivers and accounts with as many running attempts as they may have are left out, so
+/// call it again until it returns nothing. Leases none if the database is quiet.
 pub async fn lease(db: &Pool, limits: &LeaseLimits) -> Result<Vec<Delivery>, sqlx::Error> {
     let (hosts, of_hosts): (Vec<&str>, Vec<i64>) =
         limits.hosts.iter().map(|(host, n)| (host.as_str(), *n)).unzip();
+    let (receivers, of_receivers): (Vec<&str>, Vec<i64>) =
+        limits.receivers.iter().map(|(receiver, _, n)| (receiver.as_str(), *n)).unzip();
     let (accounts, of_accounts): (Vec<Uuid>, Vec<i64>) = limits.accounts.iter().copied().unzip();
     sqlx::query_as(
         "with candidates as (
-             select id, account_id, host, due_at from webhook_deliveries
+             select id, account_id, host, split_part(url, '?', 1) as receiver, due_at from webhook_deliveries
              where state = 'pending' and due_at <= now() and not is_quiet()
                  and host <> all(select h from unnest($1::text[], $2::int8[]) as busy (h, n) where n >= $3)
                  and account_id <> all(select a from unnest($4::uuid[], $5::int8[]) as busy (a, n) where n >= $6)
+                 and split_part(url, '?', 1) <> all($10::text[])
              order by due_at limit $7 for update skip locked),
-         ranked as (
-             select id, due_at,
-                 row_number() over (partition by host order by due_at)
-                     + coalesce((select n from unnest($1::text[], $2::int8[]) as busy (h, n) where h = host), 0)
-                     as of_host,
-                 row_number() over (partition by account_id order by due_at)
-                     + coalesce((select n from unnest($4::uuid[], $5::int8[]) as busy (a, n) where a = account_id), 0)
-                     as of_account
-             from candidates),
+         running as (
+             select c.*, coalesce(h.n, 0) as n_host, coalesce(r.n, 0) as n_receiver, coalesce(a.n, 0) as n_account
+             from candidates c
+             left join unnest($1::text[], $2::int8[]) as h (host, n) on h.host = c.host
+             left join unnest($11::text[], $12::int8[]) as r (receiver, n) on r.receiver = c.receiver
+             left join unnest($4::uuid[], $5::int8[]) as a (account_id, n) on a.account_id = c.account_id),
+         -- The number that each would be of its receiver, and in that order of its host and its account.
+         of_receivers as (
+             select *, n_receiver + row_number() over (partition by receiver order by due_at) as nth from running),
+         of_hosts as (
+             select *, n_host + row_number() over (partition by host order by nth, due_at) as nth_of_host from of_receivers),
+         of_accounts as (
+             select *, n_account + row_number() over (partition by account_id order by nth, due_at) as nth_of_account
+             from of_hosts
+             where nth_of_host <= $3 and (nth = 1 or 3 * nth <= $3 - (nth_of_host - nth))),
          chosen as (
-             select id from ranked where of_host <= $3 and of_account <= $6 order by due_at limit $8)
+             select id from of_accounts where nth_of_account <= $6 order by nth, due_at limit $8)
          update webhook_deliveries d set attempt = attempt + 1, due_at = now() + make_interval(secs => $9)
          from chosen where d.id = chosen.id
          returning d.id, d.job_id, d.group_end, d.account_id, d.url, d.host, d.attempt,
@@ -147,6 +176,9 @@ pub async fn lease(db: &Pool, limits: &LeaseLimits) -> Result<Vec<Delivery>, sql
     .bind(WINDOW)
     .bind(limits.n_free)
     .bind(LEASE.as_secs_f64())
+    .bind(limits.full_receivers())
+    .bind(receivers)
+    .bind(of_receivers)
     .fetch_all(db)
     .await
 }

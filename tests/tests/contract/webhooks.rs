@@ -261,7 +261,26 @@ async fn a_slow_receiver_does_not_delay_others() {
     slow.receives(4, "/hang").await;
     let id = submit(&stack, &format!("{}/ok", other.base)).await;
     assert_eq!(delivery_is(&stack, id, "delivered").await.0, 1);
-    assert_eq!(slow.received("/hang").len(), 4, "a host has so many attempts at a time");
+    assert_eq!(slow.received("/hang").len(), 4, "a receiver has so many attempts at a time");
+}
+
+#[tokio::test]
+async fn a_slow_path_does_not_delay_another_path_of_its_host() {
+    let stack = stack().await;
+    let receiver = Receiver::start(&[&secret(&stack).await]).await;
+    for n in 0..20 {
+        submit(&stack, &format!("{}/hang/a?job={n}", receiver.base)).await;
+        submit(&stack, &format!("{}/hang/b?job={n}", receiver.base)).await;
+    }
+    let n_held = || -> [usize; 2] {
+        ["a", "b"]
+            .map(|path| (0..20).map(|n| receiver.received(&format!("/hang/{path}?job={n}")).len()).sum())
+    };
+    until("both slow paths have an attempt", async || n_held().iter().all(|n| *n > 0).then_some(())).await;
+    let healthy = submit(&stack, &format!("{}/ok", receiver.base)).await;
+    assert_eq!(delivery_is(&stack, healthy, "delivered").await.0, 1);
+    let [a, b] = n_held();
+    assert!(a <= 4 && b <= 4, "{a} and {b} attempts of one receiver at a time");
 }
 
 #[tokio::test]

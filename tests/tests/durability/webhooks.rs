@@ -1,5 +1,7 @@
 //! A webhook is written with the outcome of its job and is delivered at least once, whichever process dies.
 
+use std::collections::BTreeSet;
+
 use akhar_jobs::{
     FreePlaces, GroupName, NewJob,
     store::{self, Ending, Guard},
@@ -138,11 +140,17 @@ async fn the_webhook_of_a_group_is_that_of_its_last_end_whichever_process_dies()
 
 /// Makes jobs of one account that have ended, with webhooks of these hosts.
 async fn end_jobs(db: &Pool, account_id: Uuid, hosts: &[&str]) {
-    for host in hosts {
-        let webhook_url = Some(format!("https://{host}/a/b?c").into());
+    let urls: Vec<String> = hosts.iter().map(|host| format!("https://{host}/a/b?c")).collect();
+    end_jobs_for(db, account_id, &urls).await;
+}
+
+/// Makes jobs of one account that have ended, with these webhooks.
+async fn end_jobs_for(db: &Pool, account_id: Uuid, urls: &[String]) {
+    for url in urls {
+        let webhook_url = Some(url.clone().into());
         insert(db, &[&NewJob { account_id, webhook_url, ..new_job(true) }]).await;
     }
-    let claimed = store::claim(db, "a", &[FreePlaces::any(QUICK, hosts.len())]).await.expect("claims");
+    let claimed = store::claim(db, "a", &[FreePlaces::any(QUICK, urls.len())]).await.expect("claims");
     assert!(claimed.iter().all(|claimed| claimed.has_webhook));
     let ending = |claimed: &store::Claimed| Ending {
         guard: Guard::Claimed(claimed.fence),
@@ -167,10 +175,11 @@ async fn processes_share_due_webhooks_and_a_late_result_changes_nothing() {
         leased
     };
     let hosts = |leased: &[Delivery]| leased.iter().map(|delivery| delivery.host.clone()).collect::<Vec<_>>();
-    let limits = LeaseLimits { n_free: 10, per_host: 1, per_account: 2, ..LeaseLimits::default() };
+    let limits = LeaseLimits { n_free: 10, per_host: 1, per_account: 1, ..LeaseLimits::default() };
     let first = lease(limits.clone()).await;
     assert_eq!(hosts(&first).len(), 2, "one of each account: {first:?}");
-    let busy = LeaseLimits { hosts: vec![("a.example".to_owned(), 1)], accounts: vec![(one, 1)], ..limits };
+    let (hosts_of, accounts) = (vec![("a.example".to_owned(), 1)], vec![(one, 1)]);
+    let busy = LeaseLimits { per_account: 2, hosts: hosts_of, accounts, ..limits };
     let second = lease(busy).await;
     assert_eq!(hosts(&second), ["b.example:8443"]);
     let all = LeaseLimits { n_free: 10, per_host: 10, per_account: 10, ..LeaseLimits::default() };
@@ -191,4 +200,48 @@ async fn processes_share_due_webhooks_and_a_late_result_changes_nothing() {
     let unknown = Uuid::now_v7();
     let redelivered = webhooks::redeliver(&db, &actor(), &[again.id, unknown]).await.expect("a write");
     assert_eq!((redelivered.n_redelivered, redelivered.unknown), (1, vec![unknown]), "there is no such job");
+}
+
+#[tokio::test]
+async fn slow_paths_of_a_host_leave_places_to_another_path() {
+    let db = Pool::new(Cluster::shared().database().await.into(), 10);
+    let account = Uuid::now_v7();
+    let slow: Vec<String> = (0..60).map(|n| format!("https://a.example/slow{}?job={n}", n % 6)).collect();
+    end_jobs_for(&db, account, &slow).await;
+    end_jobs_for(&db, account, &["https://a.example/healthy".to_owned()]).await;
+    let earlier =
+        "update webhook_deliveries set due_at = now() - interval '1 minute' where url like '%slow%'";
+    sqlx::query(earlier).execute(&db).await.expect("an update");
+
+    // No attempt ends, and the healthy receiver's delivery is the last one that is due.
+    let mut running: Vec<Delivery> = Vec::new();
+    loop {
+        let count = |key: fn(&Delivery) -> String| {
+            let keys: BTreeSet<String> = running.iter().map(key).collect();
+            let n = |of: &String| running.iter().filter(|delivery| key(delivery) == *of).count();
+            keys.into_iter()
+                .map(|key| (key.clone(), i64::try_from(n(&key)).expect("few")))
+                .collect::<Vec<_>>()
+        };
+        let receivers = count(|delivery| delivery.receiver().to_owned());
+        let limits = LeaseLimits {
+            n_free: 64,
+            per_host: 12,
+            per_account: 64,
+            hosts: count(|delivery| delivery.host.clone()),
+            receivers: receivers.into_iter().map(|(of, n)| (of, "a.example".to_owned(), n)).collect(),
+            accounts: Vec::new(),
+        };
+        let leased = deliveries::lease(&db, &limits).await.expect("a lease");
+        if leased.is_empty() {
+            break;
+        }
+        running.extend(leased);
+    }
+    let n_of = |path: &str| running.iter().filter(|delivery| delivery.receiver().ends_with(path)).count();
+    assert_eq!(n_of("/healthy"), 1, "{running:?}");
+    assert!(
+        (0..6).all(|n| (1..=4).contains(&n_of(&format!("/slow{n}")))) && running.len() <= 12,
+        "{running:?}"
+    );
 }
