@@ -5,6 +5,7 @@ use akhar_platform::database::Pool;
 use akhar_webhooks::store::DeliveryState;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use sqlx::{Postgres, QueryBuilder};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -12,6 +13,9 @@ use crate::{
     audit::{Action, Actor, ChangeError},
     search::JobSearch,
 };
+
+/// The most rows that one page reads. Then it ends, even if it has found none, and the next one goes on.
+const MAX_READ: i64 = 10_000;
 
 /// The most dead webhooks that one statement makes pending again.
 const REDELIVERED_AT_ONCE: i64 = 1000;
@@ -26,7 +30,9 @@ pub struct Webhook {
     pub group: Option<String>,
     /// The account that owns the job or the group.
     pub account_id: Uuid,
-    /// Where it is sent.
+    /// The name of the account.
+    pub account: Option<String>,
+    /// Where it is sent, without the query, which may have a secret: `?…` stands for it.
     pub url: String,
     /// `pending`, `delivered` or `dead`.
     #[schema(value_type = String)]
@@ -43,24 +49,75 @@ pub struct Webhook {
     pub last_error: Option<String>,
 }
 
-/// At most `limit` webhooks with ids before `before`, those of the newest ends first. `None` as the state means every state.
-pub async fn page(
-    db: &Pool,
-    state: Option<DeliveryState>,
-    before: Option<Uuid>,
-    limit: i64,
-) -> Result<Vec<Webhook>, sqlx::Error> {
-    sqlx::query_as(
-        "select id, group_name as \"group\", account_id, url, state, attempt as attempts, created_at,
-             case when state = 'pending' then due_at end as due_at, ended_at, last_error
-         from webhook_deliveries where ($1 is null or state = $1) and ($2 is null or id < $2)
-         order by id desc limit $3",
-    )
-    .bind(state.map(DeliveryState::name))
-    .bind(before)
-    .bind(limit)
-    .fetch_all(db)
-    .await
+/// Which webhooks are meant. `None` means any.
+#[derive(Debug, Clone, Default)]
+pub struct WebhookFilter {
+    /// Only those in this state.
+    pub state: Option<DeliveryState>,
+    /// Only those of this account.
+    pub account: Option<Uuid>,
+    /// Only those whose URL, without its query, contains this text, in large or small letters.
+    pub url: Option<String>,
+    /// Only those with ids before this one.
+    pub before: Option<Uuid>,
+}
+
+/// Webhooks, those of the newest ends first.
+#[derive(Debug)]
+pub struct WebhookPage {
+    /// The webhooks.
+    pub webhooks: Vec<Webhook>,
+    /// Before which one the next page begins. `None` if this is the last one. A page reads 10,000 rows at most, and ends even if it
+    /// has found none.
+    pub next: Option<Uuid>,
+}
+
+/// At most `limit` webhooks.
+pub async fn page(db: &Pool, filter: &WebhookFilter, limit: u16) -> Result<WebhookPage, sqlx::Error> {
+    let mut query = QueryBuilder::<Postgres>::new("with read as materialized (");
+    push_read(&mut query, filter);
+    query.push(
+        ") select d.id, d.group_name as \"group\", d.account_id, a.name as account, d.receiver || d.query as url, d.state,
+             d.attempt as attempts, d.created_at, case when d.state = 'pending' then d.due_at end as due_at, d.ended_at, d.last_error
+         from read d left join accounts a on a.id = d.account_id where true",
+    );
+    if let Some(state) = filter.state {
+        query.push(" and d.state = ").push_bind(state.name());
+    }
+    if let Some(account) = filter.account {
+        query.push(" and d.account_id = ").push_bind(account);
+    }
+    if let Some(url) = &filter.url {
+        query.push(" and position(lower(").push_bind(url).push(") in lower(d.receiver)) > 0");
+    }
+    // One row more than the page has tells whether there is a next page.
+    query.push(" order by d.id desc limit ").push_bind(i64::from(limit) + 1);
+    let mut webhooks: Vec<Webhook> = query.build_query_as().fetch_all(db).await?;
+    let next = if webhooks.len() > usize::from(limit) {
+        webhooks.truncate(limit.into());
+        webhooks.last().map(|webhook| webhook.id)
+    } else {
+        let mut query = QueryBuilder::<Postgres>::new("with read as materialized (");
+        push_read(&mut query, filter);
+        query.push(") select id from read order by id desc offset ").push_bind(MAX_READ - 1);
+        query.build_query_scalar().fetch_optional(db).await?
+    };
+    Ok(WebhookPage { webhooks, next })
+}
+
+/// The statement that reads the rows of a page. Those that were given up have an index.
+fn push_read(query: &mut QueryBuilder<Postgres>, filter: &WebhookFilter) {
+    query.push(
+        "select *, split_part(url, '?', 1) as receiver, case when position('?' in url) > 0 then '?…' else '' end as query
+         from webhook_deliveries where true",
+    );
+    if filter.state == Some(DeliveryState::Dead) {
+        query.push(" and state = 'dead'");
+    }
+    if let Some(before) = filter.before {
+        query.push(" and id < ").push_bind(before);
+    }
+    query.push(" order by id desc limit ").push_bind(MAX_READ);
 }
 
 /// The webhooks that are sent again.

@@ -1,7 +1,11 @@
 //! `/v1/admin/webhooks`: lists webhooks, and sends those again that were given up.
 
 use akhar_jobs::Queue;
-use akhar_operators::webhooks::{self, Redelivered, Webhook};
+use akhar_operators::{
+    accounts,
+    search::Text,
+    webhooks::{self, Redelivered, Webhook, WebhookFilter, WebhookPage},
+};
 use akhar_platform::database::retry_transient;
 use akhar_requests::{Bounded, QUICK};
 use akhar_webhooks::store::DeliveryState;
@@ -48,6 +52,10 @@ fields! {
     WebhooksQuery {
         /// Only webhooks in this state: those that are to be sent, that the receiver has accepted, or that were given up.
         state: DeliveryState = field("state"),
+        /// Only webhooks of the account with this name or id, or of the key with this prefix.
+        account: Text = field("account"),
+        /// Only webhooks whose URL, without its query, contains this text, in large or small letters.
+        url: Text = field("url"),
         /// Only webhooks before this one.
         before: Uuid = field("before"),
         /// The most webhooks in the response. The default is 20.
@@ -126,11 +134,16 @@ pub(crate) async fn list(
     _accepts: AcceptsJson,
     uri: Uri,
 ) -> Result<Response, Problem> {
-    let WebhooksQuery { state, before, limit } = query::parse(&uri)?;
+    let WebhooksQuery { state, account, url, before, limit } = query::parse(&uri)?;
     let limit = page::limit(limit);
     let db = app.database.lists();
-    let mut webhooks = retry_transient(|_| webhooks::page(db, state, before, page::more(limit))).await?;
-    let next = page::cut(&mut webhooks, limit, |webhook| webhook.id);
+    let account = match account {
+        Some(account) => Some(accounts::find(db, &account.0).await?),
+        None => None,
+    };
+    let filter = WebhookFilter { state, account, url: url.map(|url| url.0), before };
+    let WebhookPage { webhooks, next } =
+        retry_transient(|_| webhooks::page(db, &filter, limit.into())).await?;
     Ok(Json(Webhooks { webhooks, next }).into_response())
 }
 

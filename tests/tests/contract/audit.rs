@@ -101,7 +101,8 @@ async fn prepare(stack: &Stack, action: Action) -> Made {
             let job = failed(stack).await;
             let command = texts(&["webhooks", "redeliver", &job.to_string()]);
             let request = Some(("POST", "/v1/admin/webhooks/redeliver".to_owned(), json!({"ids": [job]})));
-            Made { command, form: None, request, target: format!("id={job}") }
+            let form = Some(("/ops/webhooks", vec![("id", job.to_string())]));
+            Made { command, form, request, target: format!("id={job}") }
         }
         Action::DatabaseQuiet | Action::DatabaseGo => {
             let is_quiet = action == Action::DatabaseQuiet;
@@ -208,8 +209,10 @@ async fn every_change_of_an_operator_leaves_one_row_in_the_audit_trail() {
             let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
             assert_eq!(operator.post(path, &fields).await.status, 303, "{action:?}");
             check_row(&stack, n_before, expected()).await;
-            operator.post(path, &fields).await;
-            assert_eq!(trail(&stack).await.len(), n_before + 1, "{action:?} again changes nothing");
+            if is_repeatable {
+                operator.post(path, &fields).await;
+                assert_eq!(trail(&stack).await.len(), n_before + 1, "{action:?} again changes nothing");
+            }
         }
 
         let made = prepare(&stack, action).await;
@@ -263,7 +266,7 @@ fn forms() -> Vec<&'static str> {
 async fn sendable(operator: &Operator, job: Uuid) -> BTreeSet<String> {
     let mut paths = BTreeSet::new();
     let job = format!("/ops/jobs/{job}");
-    for page in ["/ops", "/ops/jobs", "/ops/errors", "/ops/keys", "/ops/audit", &job] {
+    for page in ["/ops", "/ops/jobs", "/ops/errors", "/ops/webhooks", "/ops/keys", "/ops/audit", &job] {
         let page = operator.get(page).await;
         assert_eq!(page.status, 200);
         let text = page.text();

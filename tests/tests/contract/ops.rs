@@ -119,7 +119,14 @@ async fn only_an_admin_key_opens_the_operations_page() {
     let stack = Stack::with().workers(0).start().await;
     let admin = stack.keys(&["create", "--name", "night shift", "--role", "admin"]).await;
     assert!(stack.keys(&["list"]).await.lines().any(|line| line.contains("works, admin  night shift")));
-    for page in ["/ops", "/ops/jobs", "/ops/errors", "/ops/keys", &format!("/ops/jobs/{}", Uuid::nil())] {
+    for page in [
+        "/ops",
+        "/ops/jobs",
+        "/ops/errors",
+        "/ops/webhooks",
+        "/ops/keys",
+        &format!("/ops/jobs/{}", Uuid::nil()),
+    ] {
         let answer = Operator::anonymous(&stack).get(page).await;
         assert_eq!((answer.status, answer.header("location")), (303, "/ops/login"), "{page}");
     }

@@ -1,7 +1,8 @@
 //! Webhooks: signed as the reference library checks it, sent again after failures, never sent to private addresses.
 
 use akhar_tests::{
-    Form, Stack, http::send, images::fixture_of, speech::recording, until, webhooks::Receiver,
+    Form, Stack, free_port, http::send, images::fixture_of, ops::Operator, speech::recording, until,
+    webhooks::Receiver,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -281,6 +282,77 @@ async fn a_slow_path_does_not_delay_another_path_of_its_host() {
     assert_eq!(delivery_is(&stack, healthy, "delivered").await.0, 1);
     let [a, b] = n_held();
     assert!(a <= 4 && b <= 4, "{a} and {b} attempts of one receiver at a time");
+}
+
+#[tokio::test]
+async fn operators_find_webhooks_and_do_not_see_their_queries() {
+    let mut stack = Stack::with().workers(0).set_text("AKHAR_WEBHOOK_ALLOW", "127.0.0.1").start().await;
+    secret(&stack).await;
+    let nobody_listens = format!("http://127.0.0.1:{}", free_port());
+    for path in ["orders?token=s3cr3t", "news"] {
+        let job = submit(&stack, &format!("{nobody_listens}/{path}")).await;
+        send(stack.request("DELETE", &format!("/v1/jobs/{job}"))).await;
+        until("the attempt has failed", async || {
+            let error = "select last_error from webhook_deliveries where job_id = $1";
+            let error: Option<Option<String>> =
+                sqlx::query_scalar(error).bind(job).fetch_optional(&stack.db).await.expect("a row");
+            error.flatten()
+        })
+        .await;
+    }
+    stack.api.kill().await; // nothing is attempted from now on
+    let dead = "update webhook_deliveries set state = 'dead', due_at = now(), ended_at = now() where url like '%orders%'";
+    sqlx::query(dead).execute(&stack.db).await.expect("an update");
+    let listed = async |arguments: &[&str]| stack.akhar(&[&["webhooks", "list"], arguments].concat()).await;
+    let all = listed(&[]).await;
+    assert!(
+        all.contains(&format!("{nobody_listens}/orders?…")) && all.contains("Connection refused"),
+        "{all}"
+    );
+    assert!(
+        !all.contains("s3cr3t") && all.lines().any(|line| line.contains("pending") && line.contains(" in ")),
+        "{all}"
+    );
+    for (arguments, [orders, news]) in [
+        (vec!["--state", "dead"], [true, false]),
+        (vec!["--state", "pending"], [false, true]),
+        (vec!["--url", "/ORDERS"], [true, false]),
+        (vec!["--account", "test"], [true, true]),
+        (vec!["--key", prefix(&stack), "--url", "news"], [false, true]),
+        (vec!["--url", "s3cr3t"], [false, false]),
+    ] {
+        let found = listed(&arguments).await;
+        assert_eq!(
+            [found.contains("/orders"), found.contains("/news")],
+            [orders, news],
+            "{arguments:?}: {found}"
+        );
+    }
+
+    stack.restart_api().await;
+    let mut operator = Operator::signed_in(&stack).await;
+    let page =
+        async |operator: &Operator, query: &str| operator.get(&format!("/ops/webhooks?{query}")).await.text();
+    let all = page(&operator, "").await;
+    assert!(all.contains("/orders?…") && all.contains("/news") && !all.contains("s3cr3t"), "{all}");
+    for (query, [orders, news]) in [
+        ("state=dead", [true, false]),
+        ("url=NEWS", [false, true]),
+        ("account=test&state=pending", [false, true]),
+        ("account=nobody", [false, false]),
+    ] {
+        let found = page(&operator, query).await;
+        assert_eq!(
+            [found.contains("/orders?…"), found.contains("/news<")],
+            [orders, news],
+            "{query}: {found}"
+        );
+    }
+    let again =
+        operator.post("/ops/webhooks", &[("dead", "all"), ("return", "/ops/webhooks?state=dead")]).await;
+    assert_eq!(again.header("location"), "/ops/webhooks?state=dead&done=redelivered&n=1&of=1");
+    let viewer = Operator::with_role(&stack, "view").await;
+    assert!(!page(&viewer, "").await.contains("again"), "who may only look has no button");
 }
 
 #[tokio::test]

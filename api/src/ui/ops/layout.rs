@@ -15,6 +15,8 @@ pub(super) enum Section {
     Jobs,
     /// Failed jobs by error.
     Errors,
+    /// Webhooks.
+    Webhooks,
     /// Keys and accounts.
     Keys,
     /// What operators changed.
@@ -22,13 +24,15 @@ pub(super) enum Section {
 }
 
 impl Section {
-    const ALL: [Self; 5] = [Self::Overview, Self::Jobs, Self::Errors, Self::Keys, Self::Audit];
+    const ALL: [Self; 6] =
+        [Self::Overview, Self::Jobs, Self::Errors, Self::Webhooks, Self::Keys, Self::Audit];
 
     const fn path(self) -> &'static str {
         match self {
             Self::Overview => "/ops",
             Self::Jobs => "/ops/jobs",
             Self::Errors => "/ops/errors",
+            Self::Webhooks => "/ops/webhooks",
             Self::Keys => "/ops/keys",
             Self::Audit => "/ops/audit",
         }
@@ -39,6 +43,7 @@ impl Section {
             Self::Overview => "Overview",
             Self::Jobs => "Jobs",
             Self::Errors => "Errors",
+            Self::Webhooks => "Webhooks",
             Self::Keys => "Keys",
             Self::Audit => "Audit",
         }

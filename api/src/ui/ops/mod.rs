@@ -1,4 +1,4 @@
-//! The operations page: what operators see of queues, workers, jobs and keys, and what they change and have changed. The pages are made here, and
+//! The operations page: what operators see of queues, workers, jobs, webhooks and keys, and what they change and have changed. The pages are made here, and
 //! work without the script, which only updates numbers.
 
 mod attempts;
@@ -21,6 +21,7 @@ mod operator;
 mod overview;
 mod search_query;
 mod state;
+mod webhooks;
 
 use axum::{
     Router,
@@ -53,6 +54,7 @@ pub(super) fn routes() -> Router<OpsState> {
         .route("/ops/jobs", get(jobs::handle).post(jobs::change))
         .route("/ops/jobs/{id}", get(job::handle))
         .route("/ops/errors", get(errors::handle).post(errors::retry))
+        .route("/ops/webhooks", get(webhooks::handle).post(webhooks::redeliver))
         .route("/ops/keys", get(keys::handle).post(keys::revoke))
         .route("/ops/keys/expiry", post(keys::expire))
         .route("/ops/audit", get(audit::handle))

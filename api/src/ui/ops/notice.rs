@@ -25,6 +25,8 @@ pub(super) enum Kind {
     Queue,
     /// A worker is drained, or works again.
     Worker,
+    /// Webhooks are sent again.
+    Redelivered,
     /// A key is revoked.
     Revoked,
     /// A key expires at another time.
@@ -37,6 +39,7 @@ impl Kind {
             Self::Jobs(change) => change.facts().past,
             Self::Queue => "queue",
             Self::Worker => "worker",
+            Self::Redelivered => "redelivered",
             Self::Revoked => "revoked",
             Self::Expiry => "expiry",
         }
@@ -46,7 +49,7 @@ impl Kind {
     fn from_name(name: &str) -> Option<Self> {
         let of_jobs = Change::ALL.into_iter().map(Self::Jobs);
         of_jobs
-            .chain([Self::Queue, Self::Worker, Self::Revoked, Self::Expiry])
+            .chain([Self::Queue, Self::Worker, Self::Redelivered, Self::Revoked, Self::Expiry])
             .find(|kind| kind.name() == name)
     }
 }
@@ -70,6 +73,7 @@ pub(super) fn show(done: &Done) -> Markup {
         Kind::Jobs(change) => format!("{n} of {of} jobs {}.", change.facts().became),
         Kind::Queue => "The mode of the queue is set. Workers follow within about a second.".to_owned(),
         Kind::Worker => "The worker follows within about a second.".to_owned(),
+        Kind::Redelivered => format!("{n} of {of} webhooks are sent again now."),
         Kind::Revoked => "The key is revoked. It stops working at once.".to_owned(),
         Kind::Expiry => "The key expires at another time, or never.".to_owned(),
     };
