@@ -18,7 +18,7 @@ use secrecy::ExposeSecret as _;
 use super::{
     check::Check,
     machine::{data_dir, has_no_space},
-    waiting,
+    running, waiting,
 };
 use crate::{
     connect::CommandDatabase,
@@ -97,6 +97,10 @@ async fn connected(config: &Config, has_worker: &mut bool) -> Vec<Check> {
             }
             Err(error) => checks.push(failed_query("workers", &error)),
         }
+        checks
+            .extend(running::stalled(db).await.unwrap_or_else(|error| Some(failed_query("running", &error))));
+        checks
+            .extend(running::mixed(db).await.unwrap_or_else(|error| Some(failed_query("versions", &error))));
         checks.push(working_keys(db).await);
     }
     if let Err(error) = opened.close().await {

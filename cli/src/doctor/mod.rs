@@ -4,6 +4,7 @@ mod check;
 mod database;
 mod machine;
 mod models;
+mod running;
 mod uploads;
 mod waiting;
 

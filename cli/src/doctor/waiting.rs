@@ -72,6 +72,7 @@ mod tests {
             n_jobs,
             models: Json(Vec::new()),
             models_since: DateTime::UNIX_EPOCH,
+            program: None,
         }
     }
 

@@ -83,6 +83,12 @@ async fn stack_of_shop(n_workers: usize) -> (Stack, String) {
     (stack, key)
 }
 
+/// Checks that `akhar doctor` finds this.
+async fn doctor_says(stack: &Stack, finding: &str) {
+    let (_, out, log) = stack.run(&["doctor"]).await;
+    assert!(out.contains(finding), "{out}{log}");
+}
+
 /// Waits until the answer to a probe, which may be a second old, contains this.
 async fn readiness_has(stack: &Stack, text: &str) {
     until(text, async || stack.get("/health/ready").await.text().contains(text).then_some(())).await;
@@ -275,6 +281,7 @@ async fn a_job_runs_for_a_long_time() {
     assert_eq!(claimed.len(), 1);
     execute(&stack, "update jobs set transcribed_s = 98.84, started_at = now() - interval '12 minutes'")
         .await;
+    doctor_says(&stack, "a running speech-recognition job has not progressed for 12 min").await;
     treat("A job runs for a long time", &stack, &[]).await;
     stack.job_is(job, "cancelled").await;
 }
@@ -300,6 +307,7 @@ async fn a_worker_has_another_manifest() {
     let mut stack = Stack::start().await;
     stack.add_worker_with(&[("AKHAR_MODELS_DIR".to_owned(), models.display().to_string())]).await;
     treat("Workers answer differently", &stack, &[]).await;
+    doctor_says(&stack, "different models, or versions of one, for digit-recognition").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
