@@ -102,9 +102,9 @@ async fn the_line_of_a_refused_request_says_why() {
         let found = ["problem", "field", "code"].map(|name| text(&line[name]));
         assert_eq!(found, [problem, field, code], "{id}: {line}");
         assert_eq!(text(&line["span"]["caller"]), caller, "{id}: {line}");
-        let (status, _, log) = stack.run(&["jobs", "show", id]).await;
+        let (status, _, stderr) = stack.run(&["jobs", "show", id]).await;
         assert_eq!(status, Some(1));
-        assert!(log.contains(&format!("grep \"{id}\"")), "{log}");
+        assert!(stderr.contains(&format!("grep \"{id}\"")), "{stderr}");
     }
     let accepted = stack.post(image.operation, &Form::upload(&image.bytes)).header("prefer", "respond-async");
     let job = send(accepted.header("x-request-id", "accepted-1")).await.job();
