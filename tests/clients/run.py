@@ -1,8 +1,8 @@
 """Tries clients and generators of clients, as they are published, with a service: run.py FOLDER.
 
-FOLDER has what scripts/clients.sh installs. The service is that of AKHAR_URL and AKHAR_KEY, or one that is started.
-Prints a table of versions and results, and what a client that failed has written, and that of retries.py. Ends with an
-error if one failed.
+FOLDER has what scripts/clients.sh installs, whose programs come first in PATH. The service is that of AKHAR_URL and
+AKHAR_KEY, or one that is started. Prints a table of versions and results, and what a client that failed has written,
+and that of retries.py. Ends with an error if one failed.
 """
 
 import json
