@@ -251,6 +251,7 @@ impl Service {
             (_, "/v1/admin/jobs/change") => json(json!({"change": "cancel", "ids": [self.job().await]})),
             (_, "/v1/admin/keys") => json(json!({"name": "new"})),
             (_, "/v1/admin/keys/{prefix}/quotas") => json(json!({"rpm": 60})),
+            (_, "/v1/admin/keys/{prefix}/expiry") => json(json!({"expires-s": 3600})),
             (_, "/v1/admin/keys/{prefix}/rotate") => json(json!({})),
             (_, "/v1/admin/queues/{queue}") => json(json!({"mode": "paused"})),
             (_, "/v1/admin/workers/{name}") => json(json!({"drain": true})),
@@ -265,6 +266,10 @@ impl Service {
             (_, "/ops/errors") => {
                 self.failed_job().await;
                 self.page(route, &[("error", "it+broke")]).await
+            }
+            (_, "/ops/webhooks") => self.page(route, &[("id", &self.failed_job().await)]).await,
+            (_, "/ops/keys/expiry") => {
+                self.page(route, &[("prefix", &self.prefix().await), ("in", "30d")]).await
             }
             (_, "/ops/keys") => self.page(route, &[("prefix", &self.prefix().await)]).await,
             _ => panic!("no request for the route {method} {route}: add one"),

@@ -300,7 +300,7 @@ async fn an_operator_changes_only_what_the_role_of_the_key_allows() {
         let refused = viewer.post(path, &[]).await;
         assert_eq!(refused.status, 403, "{path}");
         assert!(refused.text().contains("Your key may not do this."), "{path}: {}", refused.text());
-        let refused = driver.post(path, &[("prefix", &stack.key[3..11])]).await;
+        let refused = driver.post(path, &[("prefix", &stack.key[3..11]), ("never", "true")]).await;
         assert_eq!(refused.status == 403, path.starts_with("/ops/keys"), "{path}: {refused:?}");
     }
     for action in Action::ALL {

@@ -173,7 +173,7 @@ async fn warnings_of_a_recording_in_pieces_count_from_its_start() {
     folders.add("quiet.wav", &wav(&noise(1)));
     let (code, out, log) = run(folders.command(&stack, &["--timestamps"])).await;
     assert_eq!(code, Some(0), "{out}{log}");
-    assert!(out.contains("2 of 2 recordings transcribed, 0 failed, 0 skipped, 1 with warnings: "), "{out}");
+    assert!(out.contains("2 of 2 recordings transcribed, 0 failed, 0 skipped, 2 with warnings: "), "{out}");
     let document = folders.json("long.json");
     assert_eq!(document["jobs"].as_array().map(Vec::len), Some(2), "{document}");
     let parts = document["probably_wrong"].as_array().expect("parts").clone();
@@ -188,7 +188,11 @@ async fn warnings_of_a_recording_in_pieces_count_from_its_start() {
     assert!(segments.iter().any(|segment| segment["start"] == second) && second > 10.0, "{document}");
     let sentence = document["warnings"][0].as_str().expect("a sentence");
     assert!(sentence.contains(&format!(", from {second:.1} s to ")), "{sentence}");
-    assert_eq!(folders.json("quiet.json")["warnings"], json!([]));
+    let warnings = folders.json("quiet.json")["warnings"].clone();
+    assert!(
+        warnings[0].as_str().is_some_and(|warning| warning.contains("no words were recognised")),
+        "{warnings}"
+    );
     drop(stack);
     fs::remove_dir_all(folder).expect("the folder");
 }
