@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from problems import DEPLOY
-from service import program, serve
+from service import free_port, program, serve
 
 # How long Postgres may take to archive or to recover.
 LIMIT_S = 60
@@ -30,6 +30,7 @@ class Server:
         self.bin = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
         self.data = folder / "data"
         self.archive = folder / "wal"
+        self.port = free_port()
         self.url = self.address("akhar")
         for place in (folder, self.archive, folder / "socket", folder / "backups"):
             place.mkdir()
@@ -43,7 +44,7 @@ class Server:
 
     def address(self, database: str) -> str:
         """The address of a database."""
-        return f"postgres://akhar@localhost/{database}?host={self.folder / 'socket'}"
+        return f"postgres://akhar@localhost:{self.port}/{database}?host={self.folder / 'socket'}"
 
     def run(self, *command: str | Path) -> str:
         """Runs a command as the user who runs Postgres. Returns its standard output."""
@@ -63,7 +64,8 @@ class Server:
         settings = (DEPLOY / "backup/postgresql.conf").read_text()
         settings = settings.replace("/opt/akhar/deploy/backup", str(self.folder / "scripts"))
         settings = settings.replace("/backup/wal", str(self.archive))
-        settings += f"listen_addresses = ''\nunix_socket_directories = '{self.folder / 'socket'}'\n"
+        settings += f"listen_addresses = '127.0.0.1'\nport = {self.port}\n"
+        settings += f"unix_socket_directories = '{self.folder / 'socket'}'\n"
         with (self.data / "postgresql.conf").open("a") as file:
             file.write(settings)
         self.start()
