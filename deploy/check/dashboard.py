@@ -48,7 +48,7 @@ def main() -> None:
         service = stack.enter_context(serve(settings))
         exporter = [debian_program("prometheus-node-exporter"), f"--web.listen-address=127.0.0.1:{node}"]
         stack.enter_context(running([*exporter, "--collector.disable-defaults", "--collector.filesystem"]))
-        write_configuration(folder, {"akhar-api": api, "akhar-worker": worker, "node": node})
+        write_configuration(folder, {"akhar-api": [api], "akhar-worker": [worker], "node": [node]})
         server = [debian_program("prometheus"), f"--config.file={folder}/prometheus.yml", "--log.level=warn"]
         places = [f"--storage.tsdb.path={folder}/prometheus", f"--web.listen-address=127.0.0.1:{prometheus}"]
         stack.enter_context(running([*server, *places]))
@@ -72,13 +72,14 @@ def running(command: list[str]) -> Iterator[None]:
         process.wait(timeout=60)
 
 
-def write_configuration(folder: Path, ports: dict[str, int]) -> None:
-    """Writes a configuration of Prometheus with the rules of deploy/ and these jobs."""
+def write_configuration(folder: Path, ports: dict[str, list[int]], interval: str = "1s") -> None:
+    """Writes a configuration of Prometheus with the rules of deploy/ and these jobs, scraped at this interval."""
     configuration = {
-        "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+        "global": {"scrape_interval": interval, "evaluation_interval": "1s"},
         "rule_files": [str(RULES)],
         "scrape_configs": [
-            {"job_name": job, "static_configs": [{"targets": [f"127.0.0.1:{port}"]}]} for job, port in ports.items()
+            {"job_name": job, "static_configs": [{"targets": [f"127.0.0.1:{port}" for port in of_job]}]}
+            for job, of_job in ports.items()
         ],
     }
     (folder / "prometheus.yml").write_text(yaml.safe_dump(configuration))
