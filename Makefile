@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: run test test-pooler test-pooler-poll check wheel wheel-test deb deb-test fmt reference openapi schema docs clients bench chaos attack fuzz eval deploy-check deploy-rules help
+.PHONY: run test test-pooler test-pooler-poll check wheel wheel-test deb deb-test fmt reference openapi schema docs clients bench chaos attack fuzz eval deploy-check deploy-rules incident help
 
 # Where ONNX Runtime's library lies; an absolute path, since tests start the program from other folders.
 export AKHAR_ORT_DYLIB ?= $(CURDIR)/.cache/onnxruntime/libonnxruntime.so
@@ -157,6 +157,12 @@ deploy-check: ## Check deploy/: every file by itself, the alerts by incidents, t
 deploy-rules: ## Write the copy of the alert rules for Kubernetes
 	scripts/setup.sh deploy
 	cd deploy/check && ../../.cache/deploy/bin/python files.py --write
+
+incident: ## Cause an incident at random in a service of its own, and wait until its cause is named; NAME=… for a known one
+	scripts/setup.sh deploy
+	cargo build --release --locked --package akhar
+	cd deploy/check && PYTHONPATH=../../training ../../.cache/deploy/bin/python incidents.py --wait \
+		$(if $(NAME),--name $(NAME)) $(if $(SEED),--seed $(SEED))
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
