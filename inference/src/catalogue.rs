@@ -254,7 +254,6 @@ pub(crate) fn parse(path: &str, text: &str) -> Result<Vec<Entry>, CatalogueError
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::Layout;
 
     const ENTRY: &str = "[[models]]\nid = 'm'\nrepo = 'o/m'\nrevision = 'main'\nsize_mb = 1\nbest_for = 'tests'\n\
         operation = 'digit-recognition'\nlayout = 'image-classifier'\nlicence = 'MIT'\nlabels = ['a', 'b']\n\
@@ -272,22 +271,9 @@ mod tests {
             let hashes = vec!["0".repeat(64); entry.files.len()];
             let text = entry.manifest("https://hub", &hashes).unwrap();
             let manifest: Manifest = toml::from_str(&text).unwrap();
-            // The roles that the loader of each layout reads.
-            let mut roles = match manifest.layout {
-                Layout::Whisper => vec!["encoder", "decoder", "tokenizer", "generation"],
-                Layout::NemoTdt => vec!["encoder", "decoder", "vocab", "config"],
-                Layout::NemoCtc => vec!["model", "vocab", "config"],
-                Layout::IndicConformer => vec!["encoder", "head", "vocab", "config"],
-                Layout::Moonshine | Layout::M2m100 => vec!["encoder", "decoder", "tokenizer"],
-                Layout::IndicTrans2 => {
-                    vec!["encoder", "decoder", "decoder-with-past", "source-tokenizer", "target-tokenizer"]
-                }
-                other => panic!("{}: add the files that the layout {other} reads to this test", entry.id),
-            };
-            roles.retain(|role| *role != "config" || manifest.config.is_none());
             let given = entry.files.iter().map(|f| f.role.as_str());
             let given: Vec<_> = given.filter(|role| !role.ends_with("-weights")).collect();
-            assert_eq!(given, roles, "{}", entry.id);
+            assert_eq!(given, manifest.roles().collect::<Vec<_>>(), "{}", entry.id);
         }
     }
 

@@ -6,7 +6,8 @@ use crate::{
     cast::dimension,
     error::LoadError,
     ink::SIDE,
-    manifest::{Layout, Manifest},
+    layout::Layout,
+    manifest::Manifest,
     runtime::{Runtime, RuntimeError, Session, Tensor},
 };
 

@@ -7,10 +7,13 @@ use std::{
 };
 
 use digest_io::IoWrapper;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
-use crate::generation::{Alignment, Confidence, Decoding, Generation};
+use crate::{
+    generation::{Alignment, Confidence, Decoding, Generation},
+    layout::Layout,
+};
 
 /// One model, as its manifest describes it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -64,56 +67,6 @@ pub struct Manifest {
     folder: PathBuf,
     #[serde(skip)]
     version: String,
-}
-
-/// How a model is run: the names and shapes of its inputs and outputs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Layout {
-    /// `ink` f32 [N, 1, SIDE, SIDE] -> `probabilities` f32 [N, labels].
-    ImageClassifier,
-    /// `glyph` i64 `[N]`, `style` f32 [1, W], `variation` f32 [N, V] -> `points` f32 [N, S, P, 2],
-    /// `present` bool [N, S], `head` f32 [N, H, 2]. See [`crate::handwriting`].
-    GlyphStrokes,
-    /// A CTC model as NeMo exports it: `audio_signal` f32 [B, mels, T], `length` i64 `[B]` -> `logprobs`
-    /// f32 [B, T', units]. Its files: `model`, `vocab`, `config`. See [`crate::speech`].
-    NemoCtc,
-    /// `IndicConformer` with 600 M parameters, for 22 languages, in two graphs: `features` f32 [1, mels, T], `features_lens`
-    /// i64 `[1]` -> `encoded`, `encoded_lens` i64 `[1]`, and `encoded` -> `logits` f32 [1, T', 5633]. Its files: `encoder`,
-    /// `head`, `vocab`, `config`.
-    IndicConformer,
-    /// A CTC model on Whisper's encoder, without padding to 30 s: `features` f32 [1, mels, T] -> `logprobs` f32
-    /// [1, T', units]. Its files are those of [`Self::NemoCtc`].
-    WhisperCtc,
-    /// A transducer with durations (TDT) as NeMo exports it. Its files: `encoder`, `decoder` (with the joint
-    /// network), `vocab`, `config`.
-    NemoTdt,
-    /// Whisper as Optimum exports it. Its files: `encoder`, `decoder` (merged), `tokenizer`, `generation`
-    /// (`generation_config.json`). The manifest also has `languages`.
-    Whisper,
-    /// Moonshine as Optimum exports it. Its files: `encoder` (of samples at 16 kHz), `decoder` (merged),
-    /// `tokenizer` (`tokenizer.json` or `tokenizer.bin`). If the manifest has `[alignment]`, also the files of a
-    /// [`Self::NemoCtc`] model: `aligner-model`, `aligner-vocab`, `aligner-config`.
-    Moonshine,
-    /// M2M100, which translates between several languages, as Optimum exports it. Its files: `encoder`,
-    /// `decoder` (merged), `tokenizer`. The manifest also has `languages`. See [`crate::seq2seq`]. If the tokeniser has
-    /// placeholders, the file `names` can hold names that are copied: rows of English, Panjabi and `both`, `en` or
-    /// `pa` (the language they are found in), with tabs between.
-    M2m100,
-    /// `IndicTrans2`, which translates from the manifest's `language` into the other one. Its files: `encoder`, `decoder`
-    /// (the first step), `decoder-with-past` (the later ones), `source-tokenizer`, `target-tokenizer`. See
-    /// [`crate::seq2seq`].
-    #[serde(rename = "indictrans2")]
-    IndicTrans2,
-    /// A tagger of marks: `grams` i32 [W, 24], `pauses` f32 `[W]` -> `scores` f32 [W, 4]. See [`crate::punctuation`].
-    WordTagger,
-}
-
-impl std::fmt::Display for Layout {
-    /// Writes the layout's name as in a manifest.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        Serialize::serialize(self, f)
-    }
 }
 
 /// One file of a model.
@@ -321,13 +274,21 @@ impl Manifest {
         self.folder.join(format!("{}.toml", self.id))
     }
 
-    /// Checks the hashes of all files. The files are not loaded into memory, so their size does not matter.
+    /// Checks that the layout's files are named, and the hashes of all files. The files are not loaded into memory, so their
+    /// size does not matter.
     ///
     /// # Errors
     ///
-    /// The first file that cannot be read or has another hash.
+    /// The first file that is not named, cannot be read or has another hash.
     pub fn verify(&self) -> Result<(), ManifestError> {
+        self.roles().try_for_each(|role| self.file(role).map(|_| ()))?;
         self.files.iter().try_for_each(|file| self.verify_file(file))
+    }
+
+    /// The roles of the files that the model must have. What `config.json` has can be in the manifest instead.
+    pub(crate) fn roles(&self) -> impl Iterator<Item = &'static str> {
+        let is_file = |role: &&str| *role != "config" || self.config.is_none();
+        self.layout.roles().iter().copied().filter(is_file)
     }
 
     fn verify_file(&self, file: &ModelFile) -> Result<(), ManifestError> {
@@ -411,6 +372,12 @@ mod tests {
         assert_eq!(models[0].read("model").unwrap(), b"abc");
         let error = models[0].read("tokenizer").unwrap_err().to_string();
         assert!(error.contains("tokenizer"), "{error}");
+        let renamed = Manifest {
+            files: vec![ModelFile { role: "net".to_owned(), ..models[0].files[0].clone() }],
+            ..models[0].clone()
+        };
+        let error = renamed.verify().unwrap_err().to_string();
+        assert!(error.contains("m.toml: it names no file with the role \"model\""), "{error}");
         fs::write(folder.join("m.onnx"), "abd").unwrap();
         let error = models[0].read("model").unwrap_err();
         assert!(matches!(error, ManifestError::Hash { .. }), "{error}");

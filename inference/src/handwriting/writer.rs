@@ -10,7 +10,8 @@ use super::{
 use crate::{
     cast::dimension,
     error::LoadError,
-    manifest::{Layout, Manifest},
+    layout::Layout,
+    manifest::Manifest,
     runtime::{Array, Runtime, RuntimeError, Session, Tensor},
 };
 

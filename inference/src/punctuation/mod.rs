@@ -7,7 +7,8 @@ use pieces::{N_PIECES, rows};
 use crate::{
     cast::dimension,
     error::LoadError,
-    manifest::{Layout, Manifest},
+    layout::Layout,
+    manifest::Manifest,
     runtime::{Runtime, RuntimeError, Session, Tensor},
 };
 

@@ -7,7 +7,8 @@
 use crate::{
     cast::dimension,
     error::LoadError,
-    manifest::{Layout, Manifest},
+    layout::Layout,
+    manifest::Manifest,
     runtime::{Array, RetainedTensor, Runtime, RuntimeError, Session, Tensor},
 };
 

@@ -19,7 +19,8 @@ use super::{
 use crate::{
     error::LoadError,
     generation::Confidence,
-    manifest::{Layout, Manifest, ManifestError},
+    layout::Layout,
+    manifest::{Manifest, ManifestError},
     numbers::{self, Language},
     runtime::{Runtime, RuntimeError},
     text::folded,

@@ -7,7 +7,8 @@ use crate::{
     error::LoadError,
     generation::Alignment,
     key_terms::KeyTerms,
-    manifest::{Layout, Manifest},
+    layout::Layout,
+    manifest::Manifest,
     runtime::{Runtime, RuntimeError},
     speech::{
         ctc::{Emissions, Spelling, confidence},

@@ -5,10 +5,7 @@ use super::{
     whisper_ctc,
 };
 use crate::{
-    error::LoadError,
-    key_terms::KeyTerms,
-    manifest::{Layout, Manifest},
-    runtime::Runtime,
+    error::LoadError, key_terms::KeyTerms, layout::Layout, manifest::Manifest, runtime::Runtime,
     speech::features::SAMPLE_RATE,
 };
 

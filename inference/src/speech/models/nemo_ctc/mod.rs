@@ -12,7 +12,8 @@ use super::{
 use crate::{
     cast::{count, narrow},
     error::LoadError,
-    manifest::{Layout, Manifest},
+    layout::Layout,
+    manifest::Manifest,
     runtime::{Array, Runtime, RuntimeError, Session, Tensor},
     speech::{
         ctc::{CtcDecoder, Emissions, INDIC_PANJABI, N_INDIC},

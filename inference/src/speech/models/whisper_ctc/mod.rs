@@ -15,7 +15,8 @@ use super::{
 use crate::{
     cast::dimension,
     error::LoadError,
-    manifest::{Layout, Manifest},
+    layout::Layout,
+    manifest::Manifest,
     runtime::{Runtime, RuntimeError, Session, Tensor},
     speech::{
         ctc::{CtcDecoder, Emissions},
