@@ -21,6 +21,9 @@ pub enum Layout {
     /// A CTC model on Whisper's encoder, without padding to 30 s: `features` f32 [1, mels, T] -> `logprobs` f32
     /// [1, T', units]. Its files are those of [`Self::NemoCtc`].
     WhisperCtc,
+    /// Omnilingual ASR's CTC models as sherpa-onnx exports them: `x` f32 [1, samples at 16 kHz], of zero mean and unit
+    /// variance -> `logits` f32 [1, T, units], a frame each 20 ms. Its files: `model`, `vocab` (`tokens.txt`).
+    Omnilingual,
     /// A transducer with durations (TDT) as NeMo exports it. Its files: `encoder`, `decoder` (with the joint
     /// network), `vocab`, `config`.
     NemoTdt,
@@ -51,6 +54,7 @@ impl Layout {
         match self {
             Self::ImageClassifier | Self::GlyphStrokes | Self::WordTagger => &["model"],
             Self::NemoCtc | Self::WhisperCtc => &["model", "vocab", "config"],
+            Self::Omnilingual => &["model", "vocab"],
             Self::IndicConformer => &["encoder", "head", "vocab", "config"],
             Self::NemoTdt => &["encoder", "decoder", "vocab", "config"],
             Self::Whisper => &["encoder", "decoder", "tokenizer", "generation"],

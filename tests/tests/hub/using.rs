@@ -10,7 +10,7 @@ use akhar_tests::{
 
 use serde_json::Value;
 
-use crate::{conformer, flip};
+use crate::{conformer, flip, hash_of};
 
 #[tokio::test]
 async fn a_pulled_model_serves_when_it_is_chosen_and_can_be_removed_when_it_is_not() {
@@ -91,7 +91,14 @@ async fn the_catalogue_is_listed_with_the_operator_s_entries_first() {
     let out = world.done(&["list"]).await;
     let (installed, to_pull) = out.split_once("akhar models pull ID").expect("two tables");
     assert!(installed.contains("digits-pa") && !installed.contains(ID), "{out}");
-    for id in [ID, "whisper-large-v3-turbo", "whisper-small", "parakeet-tdt-0.6b-v3", "indicconformer-pa"] {
+    for id in [
+        ID,
+        "whisper-large-v3-turbo",
+        "whisper-small",
+        "parakeet-tdt-0.6b-v3",
+        "indicconformer-pa",
+        "omnilingual-1b",
+    ] {
         assert!(to_pull.contains(id), "no {id} in\n{out}");
     }
     let nllb = world.listed("nllb-200-distilled-600m").await;
@@ -131,6 +138,55 @@ async fn a_model_with_weights_beside_its_graph_is_pulled_and_tried_beside_the_bu
     flip(&world.folder.join("models/pulled/conformer/model.onnx_data"));
     let said = world.refused(&["try", "conformer", &clip]).await;
     assert!(said.contains("model.onnx_data: its SHA-256 is"), "{said}");
+}
+
+#[tokio::test]
+async fn a_model_that_takes_samples_is_pulled_used_and_tried() {
+    let world = Models::new().await;
+    let float32 =
+        [("model", "model.onnx"), ("model-weights", "model.weights"), ("vocab", "tokens.txt")].as_slice();
+    let int8 = [("model", "model.int8.onnx"), ("vocab", "tokens.txt")].as_slice();
+    let mut catalogue = String::new();
+    for (id, files) in [("omni-float32", float32), ("omni", int8), ("omni-without", &int8[..1])] {
+        write!(
+            catalogue,
+            "[[models]]\nid = '{id}'\nrepo = 'akhar/{id}'\nrevision = 'main'\nsize_mb = 1\nbest_for = 'tests'\n\
+             operation = 'speech-recognition'\nlayout = 'omnilingual'\nlanguage = 'pa'\nlicence = 'Apache-2.0'\n"
+        )
+        .expect("a text grows");
+        catalogue.push_str(&world.published(id, "omnilingual", files));
+    }
+    world.catalogue(&catalogue);
+    let clip = root().join("tests/fixtures/audio/pa-two-sentences.wav").display().to_string();
+    for (id, files) in [("omni-float32", float32), ("omni", int8)] {
+        world.done(&["pull", id]).await;
+        assert_eq!(world.done(&["verify", id]).await, format!("{id}  {} files verified\n", files.len()));
+        assert_eq!(
+            world.done(&["use", "speech-recognition", id]).await,
+            format!("speech-recognition in pa: {id}\n")
+        );
+        let out = world.done(&["try", id, &clip]).await;
+        let text = out.lines().last().expect("a line");
+        assert!(
+            text.trim().starts_with(id) && text.contains("confidence -  ") && text.contains('ਲ'),
+            "{out}"
+        );
+    }
+    // A model is refused that has not the files of its layout, and one whose files do not belong together.
+    world.done(&["pull", "omni-without"]).await;
+    for arguments in [&["verify", "omni-without"] as &[&str], &["use", "speech-recognition", "omni-without"]]
+    {
+        let said = world.refused(arguments).await;
+        assert!(said.contains("omni-without.toml: it names no file with the role \"vocab\""), "{said}");
+    }
+    let other = root().join("tests/fixtures/conformer/int8/tokens.txt");
+    let manifest = world.folder.join("models/pulled/omni/omni.toml");
+    let [of_ours, of_other] = [root().join("tests/fixtures/omnilingual/tokens.txt"), other.clone()];
+    let text = fs::read_to_string(&manifest).expect("a manifest");
+    fs::write(&manifest, text.replace(&hash_of(&of_ours), &hash_of(&of_other))).expect("a manifest");
+    fs::copy(other, world.folder.join("models/pulled/omni/tokens.txt")).expect("a copy");
+    let said = world.refused(&["try", "omni", &clip]).await;
+    assert!(said.contains("the 257 units of its vocab") && said.contains("omni"), "{said}");
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ mod units;
 
 pub use decoder::CtcDecoder;
 pub use emissions::Emissions;
-pub(crate) use greedy::confidence;
+pub(crate) use greedy::{confidence, greedy};
 pub(crate) use spelling::Spelling;
 pub use stream::stream;
 pub use units::Units;

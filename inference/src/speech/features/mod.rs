@@ -6,6 +6,7 @@ pub(super) mod golden_tests;
 mod log_mel;
 mod normalise;
 mod stream;
+mod waveform;
 mod whisper_mel;
 
 use crate::cast::dimension;
@@ -13,6 +14,7 @@ use crate::cast::dimension;
 pub use log_mel::LogMel;
 pub(crate) use normalise::GlobalCmvn;
 pub use stream::stream;
+pub(crate) use waveform::Waveform;
 pub use whisper_mel::WhisperMel;
 
 /// The sampling rate that all models expect, Hz.

@@ -1,8 +1,8 @@
 //! Loads a speech recognition model by the layout in its manifest.
 
 use super::{
-    SpeechModel, WindowInput, moonshine::Moonshine, nemo_ctc, transducer::Transducer, whisper::Whisper,
-    whisper_ctc,
+    SpeechModel, WindowInput, moonshine::Moonshine, nemo_ctc, omnilingual::Omnilingual,
+    transducer::Transducer, whisper::Whisper, whisper_ctc,
 };
 use crate::{
     error::LoadError, key_terms::KeyTerms, layout::Layout, manifest::Manifest, runtime::Runtime,
@@ -26,6 +26,7 @@ pub fn load(
     let mut model: Box<dyn SpeechModel> = match manifest.layout {
         Layout::NemoCtc | Layout::IndicConformer => Box::new(nemo_ctc::load(runtime, manifest, n_threads)?),
         Layout::WhisperCtc => Box::new(whisper_ctc::load(runtime, manifest, n_threads)?),
+        Layout::Omnilingual => Box::new(Omnilingual::load(runtime, manifest, n_threads)?),
         Layout::NemoTdt => Box::new(Transducer::load(runtime, manifest, n_threads)?),
         Layout::Whisper => Box::new(Whisper::load(runtime, manifest, n_threads)?),
         Layout::Moonshine => Box::new(Moonshine::load(runtime, manifest, n_threads)?),

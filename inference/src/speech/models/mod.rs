@@ -9,6 +9,7 @@ mod model;
 mod moonshine;
 mod nemo;
 mod nemo_ctc;
+mod omnilingual;
 mod transducer;
 mod whisper;
 mod whisper_ctc;
