@@ -22,7 +22,16 @@ fn hash_of(path: &Path) -> String {
     sha256(&fs::read(path).expect("a file"))
 }
 
-/// Puts a small speech model with random weights, which has some of them in a second file, on the hub. Returns its catalogue.
+/// Puts a small speech model with random weights, which are in this folder of fixtures, on the hub. Returns its catalogue.
+fn speech_model(world: &Models, id: &str, layout: &str, folder: &str, files: &[(&str, &str)]) -> String {
+    let files = world.published(id, folder, files);
+    format!(
+        "[[models]]\nid = '{id}'\nrepo = 'akhar/{id}'\nrevision = 'main'\nsize_mb = 1\nbest_for = 'tests'\n\
+         operation = 'speech-recognition'\nlayout = '{layout}'\nlanguage = 'pa'\nlicence = 'MIT'\n{files}"
+    )
+}
+
+/// One that has some of its weights in a second file.
 fn conformer(world: &Models) -> String {
     let files = [
         ("model", "model.onnx"),
@@ -30,9 +39,11 @@ fn conformer(world: &Models) -> String {
         ("vocab", "vocab.txt"),
         ("config", "config.json"),
     ];
-    let files = world.published("conformer", "conformer/float32", &files);
-    format!(
-        "[[models]]\nid = 'conformer'\nrepo = 'akhar/conformer'\nrevision = 'main'\nsize_mb = 1\nbest_for = 'tests'\n\
-         operation = 'speech-recognition'\nlayout = 'nemo-ctc'\nlanguage = 'pa'\nlicence = 'MIT'\n{files}"
-    )
+    speech_model(world, "conformer", "nemo-ctc", "conformer/float32", &files)
+}
+
+/// One in the files of Omnilingual ASR in 8 bits.
+fn omnilingual(world: &Models) -> String {
+    let files = [("model", "model.int8.onnx"), ("vocab", "tokens.txt")];
+    speech_model(world, "omni", "omnilingual", "omnilingual", &files)
 }

@@ -4,14 +4,15 @@ use std::fs;
 
 use akhar_tests::{
     Process, Stack,
-    http::send,
+    http::{Form, send},
     images::fixture_of,
     models::{ID, Models, OPERATION, entry},
+    speech::{noise, wav},
     until,
 };
 use serde_json::json;
 
-use super::flip;
+use super::{flip, omnilingual};
 
 /// All bundled models, and a digits model on the hub that answers with Latin digits.
 async fn world() -> Models {
@@ -114,4 +115,23 @@ async fn a_job_whose_model_cannot_be_loaded_is_tried_again() {
     fs::rename(&aside, &weights).expect("the file is moved back");
     assert_eq!(request.await.expect("an answer").status, 200);
     assert_eq!(n_loads(&stack.workers[0], WRITER), 1);
+}
+
+#[tokio::test]
+async fn a_worker_transcribes_with_a_pulled_model_as_the_command_does() {
+    const SPEECH: &str = "speech-recognition";
+    let world = Models::with_all_bundled().await;
+    world.catalogue(&omnilingual(&world));
+    world.done(&["pull", "omni"]).await;
+    world.done(&["use", SPEECH, "omni"]).await;
+    let recording = wav(&noise(30));
+    let path = world.folder.join("noise.wav");
+    fs::write(&path, &recording).expect("a recording");
+    let tried = world.done(&["try", "omni", &path.display().to_string()]).await;
+    let (_, text) = tried.trim_end().rsplit_once("confidence -  ").expect("a text");
+    assert!(text.split(' ').count() > 30, "it has several windows: {text}");
+    let stack = Stack::with().models(&world.folder.join("models")).start().await;
+    let answer = send(stack.post(SPEECH, &Form::upload_and(&recording, "format", "spoken"))).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.json()["transcription"], text);
 }
