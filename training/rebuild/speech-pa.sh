@@ -54,10 +54,13 @@ shortcut() { name=$1; shift; python3 -m speech.data.shortcut "$name" --data "$da
 shortcut speak --network "$work/shortcut.pt" --hours 4.25 --seed 71 --out "$work/pairs"
 run train --layer 0 --frozen 2 --init "$work/more.pt" --shards "$work/conversation=1" "$work/mixed=0.8" "$work/pauses=0.7" \
     "$work/pairs=0.6" "$work/eval/F04=0.03" "$work/eval/M01=0.03" --frames 4000 --strength 0.9 --lr 4e-4 \
-    --layer-lr 1e-4 --fall 0.8 --warm-up 60 --steps 5450 --out "$work/longer.pt"
+    --layer-lr 1e-4 --fall 0.8 --warm-up 60 --steps 5450 --keep 900 --out "$work/longer.pt"
+# The one that people are read best by; the shipped one is the last, of a time when nothing was judged by them
+python3 -m speech.measure.people --data "$data" --lm "$work/pa.lm" --held "$work/eval" --out "$work/chosen.pt" \
+    --networks "$work/more.pt" "$work"/longer.*.pt "$work/longer.pt"
 
-run evaluate --checkpoint "$work/longer.pt" --eval "$work/eval" --lm "$work/pa.lm" --sets words clean degraded kokoro spontaneous
-run calibrate --checkpoint "$work/longer.pt" --eval "$work/eval" --sets clean degraded kokoro words --lm "$work/pa.lm" \
+run evaluate --checkpoint "$work/chosen.pt" --eval "$work/eval" --lm "$work/pa.lm" --sets words clean degraded kokoro spontaneous
+run calibrate --checkpoint "$work/chosen.pt" --eval "$work/eval" --sets clean degraded kokoro words --lm "$work/pa.lm" \
     --data "$data" > "$work/calibrated"
 cat "$work/calibrated"
 sed -n '/^\[confidence\]/,$p' "$work/calibrated" > "$work/confidence.toml"
@@ -69,5 +72,5 @@ ship() { # CHECKPOINT MODELS
 [ -d "$work/models" ] || cp -rL ../models "$work/models"
 ship "$work/unheard.pt" "$work/models"
 AKHAR_MODELS_DIR=$(realpath "$work/models") served --only pa-digits-F04 pa-digits-M01
-ship "$work/longer.pt" ../models
+ship "$work/chosen.pt" ../models
 served --held "$work/eval"

@@ -16,11 +16,13 @@ import tyro
 
 from ..arrays import Floats
 from ..sounds import acoustics
-from ..sounds.features import RATE, log_mel
+from ..sounds.features import NEMO, RATE, WHISPER, log_mel
 from ..texts import units
 from ..texts.numbers import EN
+from ..texts.sentences import BORROWED, LETTERS
 from .shards import Writer
 
+WRONG_CLIP = "numbers-R_34Kh357EGklz2X7"  # another number is said than the table has
 NAMES = {"PN00F04": "F04", "PN00M01": "M01"}
 Recording = tuple[str, str, Floats, str]  # speaker, clip, samples, plain text
 Clip = tuple[str, Floats, str]  # name, samples, text
@@ -65,11 +67,35 @@ def spontaneous(data: Path) -> Iterator[Clip]:
         yield path.stem, read(path), _plain(known[path.stem], path.stem) if path.stem in known else ""
 
 
+def read_aloud(data: Path) -> Iterator[Clip]:
+    """Yield what people read in Panjabi, a sentence and single words in `colours/`, to choose networks by.
+
+    Nothing is ever trained on it. Raises ValueError where a text is not plain Panjabi.
+    """
+    folder = data / "speech/pa-people-dev"
+    for name, text in _table(folder / "transcripts.tsv"):
+        yield name, read(folder / name), _plain(text, name)
+
+
 def accented(data: Path) -> Iterator[tuple[str, str, str, Floats, str]]:
     """Yield (speaker, kind, clip, samples, text) of numbers, names and addresses in accented English."""
     folder = data / "speech/en-accented"
     for name, speaker, kind, text, *_ in _table(folder / "transcripts.tsv"):
         yield speaker, kind, name, read(next(folder.rglob(f"{name}.flac"))), text
+
+
+def learnt(speakers: set[str]) -> set[str]:
+    """Return the half of the speakers of en-accented that may be trained on; the others judge."""
+    return set(sorted(speakers)[::2])
+
+
+def spelt(data: Path) -> Iterator[Recording]:
+    """Yield numbers and names, digit by digit and letter by letter, in English, and their Gurmukhi spelling."""
+    for speaker, kind, name, samples, text in accented(data):
+        if kind == "numbers" and text.isdigit() and name != WRONG_CLIP:
+            yield speaker, name, samples, " ".join(BORROWED[int(c)] for c in text)
+        elif kind == "names" and all(c in LETTERS or c == " " for c in text.upper()):
+            yield speaker, name, samples, " ".join(LETTERS[c] for c in text.upper() if c != " ")
 
 
 def english(data: Path) -> Iterator[Recording]:
@@ -102,13 +128,23 @@ def reading(data: Path, name: str) -> Iterator[Clip]:
         yield clip, read(folder / "flac" / f"{clip}.flac"), text
 
 
-def main(data: Path, language: Literal["pa", "en"], out: Path) -> None:
+def spelt_by_learnt(data: Path) -> Iterator[Recording]:
+    """Yield what `spelt` does of the speakers who may be trained on, as one speaker "en-accented"."""
+    half = learnt({speaker for speaker, *_ in accented(data)})
+    return (("en-accented", *row[1:]) for row in spelt(data) if row[0] in half)
+
+
+SOURCES = {"pa": panjabi, "en": english, "en-spelt": spelt_by_learnt}
+
+
+def main(data: Path, language: Literal["pa", "en", "en-spelt"], out: Path) -> None:
     """Write the shards of each speaker."""
     writers: dict[str, Writer] = {}
-    for speaker, _, samples, text in (panjabi if language == "pa" else english)(data):
+    for speaker, _, samples, text in SOURCES[language](data):
+        front_end = WHISPER if language == "en-spelt" else NEMO
         if speaker not in writers:
             writers[speaker] = Writer(out / speaker / "00-000")
-        writers[speaker].add(log_mel(voiced(samples)), text=text, voice=speaker)
+        writers[speaker].add(log_mel(voiced(samples), front_end), text=text, voice=speaker)
     for speaker, writer in writers.items():
         print(speaker, len(writer.items), "utterances", f"{writer.at / 6000:.1f} minutes")
         writer.close()

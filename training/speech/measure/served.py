@@ -36,7 +36,6 @@ PAUSE_S = 1.2  # of silence between two sentences: longer than what ends a segme
 TOGETHER = 3  # sentences of a recording whose segments' starts are measured
 NOISE_S = (1.0, 2.0, 5.0, 20.0)
 HELD = ("clean", "degraded", "telephone", "babble", "mp3-16", "kokoro", "words")  # folders of `--held`
-WRONG_CLIP = "numbers-R_34Kh357EGklz2X7"  # another number is said than the table has
 
 
 @dataclass
@@ -80,7 +79,7 @@ Row = tuple[str, AnyFloats, str]  # name, samples at 16 kHz, what is said
 def spoken_numbers(data: Path) -> Iterator[Row]:
     """Yield the ten-digit numbers of en-accented, without the recording in which another number is said."""
     for _, kind, name, samples, text in real.accented(data):
-        if kind == "numbers" and len(text) == 10 and name != WRONG_CLIP:
+        if kind == "numbers" and len(text) == 10 and name != real.WRONG_CLIP:
             yield name, samples, text
 
 
@@ -97,6 +96,11 @@ def panjabi_digits(data: Path, speaker: str = "") -> Iterator[Row]:
 def spontaneous(data: Path) -> Iterator[Row]:
     """Yield the spontaneous Panjabi clips that have an approximate transcript."""
     return (row for row in real.spontaneous(data) if row[2])
+
+
+def read_aloud(data: Path, single: bool) -> Iterator[Row]:
+    """Yield the sentence of pa-people-dev, or its single words."""
+    return (row for row in real.read_aloud(data) if ("/" in row[0]) == single)
 
 
 def sounds(rng: np.random.Generator) -> Iterator[tuple[str, AnyFloats]]:
@@ -136,6 +140,8 @@ Reader = Callable[[str], Any]
 PANJABI: dict[str, tuple[str, Loader, Reader]] = {
     "pa-digits-F04": ("words", partial(panjabi_digits, speaker="F04"), str.split),
     "pa-digits-M01": ("words", partial(panjabi_digits, speaker="M01"), str.split),
+    "pa-sentence": ("characters", partial(read_aloud, single=False), letters),
+    "pa-single-words": ("words", partial(read_aloud, single=True), str.split),
     "pa-spontaneous": ("characters", spontaneous, letters),
     "another-language": ("words", lambda data: real.reading(data, "en-read-matthes"), str.split),
     "noise": ("words", noises, str.split),

@@ -25,7 +25,7 @@ from ..network.train import ctc, run, weighted
 from ..sounds import features
 from . import batches
 from .encoder import LAYERS, out_length
-from .model import UNITS, Recogniser, loaded, started
+from .model import PEOPLE, UNITS, Recogniser, heard, loaded, started
 
 SAMPLE = 400  # utterances of which mean and deviation of the head's inputs are measured
 
@@ -51,6 +51,8 @@ class Options:
     frames: int = 4000
     """In a batch, of 20 ms; of 10 ms with `--layer 0`."""
     strength: float = 0.5
+    keep: int = 0
+    """Steps between copies of the network beside `--out`, OUT.STEP.pt, among which `speech.measure.people` chooses."""
     seed: int = 1
 
 
@@ -120,6 +122,7 @@ class Run:
         for _, parameters in self.net.trained():
             for parameter in parameters:
                 parameter.requires_grad_(True)
+        self.heard = sorted({*(heard(options.init) if options.init else ()), *state.get("heard", ()), *self.people()})
         self.average = state.get("average") or {k: v.clone() for k, v in self.net.state_dict().items()}
         self.optimise = optimiser(self.net, options.lr, options.layer_lr, options.fall)
         if state:
@@ -128,6 +131,10 @@ class Run:
             # The rates of the command line, not those of the checkpoint.
             for group, top in zip(self.optimise.param_groups, tops, strict=True):
                 group["top"] = top
+
+    def people(self) -> set[str]:
+        """Return the people who speak in the shards."""
+        return {voice for voices in self.source.voices for voice in voices} & set(PEOPLE)
 
     def learn(self, batch: Batch) -> float:
         """Make one step; returns the loss before it in nats per unit."""
@@ -146,6 +153,9 @@ class Run:
         self.step += 1
         self.seconds += float(lengths.sum()) * (0.02 if self.net.start else 0.01)
         learning.follow(self.average, self.net, min(0.998, self.step / (self.step + 10)))
+        if self.options.keep and self.step % self.options.keep == 0:
+            kept = self.options.out.with_suffix(f".{self.step}.pt")
+            learning.write(kept, {"average": self.average, "heard": self.heard})
         return float(loss.detach())
 
     def done(self) -> bool:
@@ -155,7 +165,7 @@ class Run:
     def save(self) -> str:
         """Write the checkpoint, completely or not at all; nothing is to be printed."""
         state = {"net": self.net.state_dict(), "average": self.average, "optimiser": self.optimise.state_dict()}
-        learning.write(self.options.out, state | {"step": self.step, "seconds": self.seconds})
+        learning.write(self.options.out, state | {"step": self.step, "seconds": self.seconds, "heard": self.heard})
         return ""
 
 
