@@ -43,6 +43,13 @@ class Client(Service):
         fields = {"lang": language, "with-timestamps": "true", "keyterms": terms}
         return self.uploaded("speech-recognition", ("clip.wav", wav(samples)), fields, **headers)
 
+    def written(self, samples: AnyFloats, language: str) -> str:
+        """Return the text of one recording with its numbers in figures. Raises HTTPError where it is refused."""
+        fields = {"lang": language, "format": "written"}
+        with self.uploaded("speech-recognition", ("clip.wav", wav(samples)), fields) as response:
+            text: str = json.load(response)["transcription"]
+        return text
+
     def transcribe(self, samples: AnyFloats, language: str, terms: Sequence[str] = ()) -> Answer:
         """Return the answer to one recording with key terms. Raises HTTPError where the service refuses it."""
         with self._sent(samples, language, terms) as response:
