@@ -43,7 +43,7 @@ class Options:
 
     data: Path
     language: Literal["pa", "en"]
-    kind: Literal["words", "sentences", "digits", "mixed", "conversation", "isolated"]
+    kind: Literal["words", "sentences", "digits", "mixed", "conversation", "isolated", "amounts"]
     hours: float
     out: Path
     whisper: bool = False

@@ -3,8 +3,9 @@
     python -m speech.search.ngram --data DIR --out speech-pa.lm
 
 It is estimated from CC0 sentences and code-mixed prompts that are not held out, from frequent word forms on their own,
-and from numbers as they are read out. Smoothing is interpolated Kneser-Ney (Chen and Goodman, 1999). N-grams that
-change little are pruned, and the back-off weights are computed for the rest. `notes/speech-lm.md` describes the file.
+and from numbers as they are read out, alone and beside the words that they stand with in sentences. Smoothing is
+interpolated Kneser-Ney (Chen and Goodman, 1999). N-grams that change little are pruned, and the back-off weights are
+computed for the rest. `notes/speech-lm.md` describes the file.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,13 +15,14 @@ import numpy as np
 import tyro
 
 from ..arrays import AnyFloats, Doubles, Floats, Ints, Keys
-from ..texts import numbers, reading, sentences, units
+from ..texts import amounts, numbers, reading, sentences, units
 from . import ctc
 
 MAGIC = b"AKHARLM1"
 BITS = 7  # of a unit in a key
 WORDS = 150000  # tokens that the list of words counts for, beside the sentences
 NUMBERS = 4000  # phrases of digits, numbers and dates
+AMOUNTS = 30000  # phrases of years, prices, times and amounts
 EVERY = 4  # of the prompts that repeat a template, one in four is taken
 # The n-grams of one order: sorted keys (7 bits a unit, the last unit lowest), (m,), with counts or log-probabilities.
 Grams = tuple[Keys, Doubles]
@@ -33,6 +35,7 @@ def training_texts(data: Path) -> list[tuple[list[int], float]]:
     rng = np.random.default_rng(0)
     plain += reading.sentences(data, "pa")["train"]
     plain += [numbers.drawn("pa", rng) for _ in range(NUMBERS)]
+    plain += [amounts.phrase(rng) for _ in range(AMOUNTS)]
     rows = [(units.encode(one, "pa"), 1.0) for one in plain]
     forms, drawn = reading.words(data, "pa")
     share = drawn**2 / (drawn**2).sum()  # words are drawn by the root of the count

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import borrowed, conversation, numbers, reading, units
+from . import amounts, borrowed, conversation, numbers, reading, units
 
 PROMPTS = "text/parallel/indicvoices-prompts.tsv.gz"
 NATURAL = {"everyday", "wikipedia", "domain", "topic", "icebreaker", "customercare", "keyword"}
@@ -29,7 +29,8 @@ CONVERSATION = {
     "english": 0.06,
 }
 ISOLATED = {"word": 0.55, "number": 0.35, "digit": 0.1}
-TEXTS = {"mixed": SHARES, "conversation": CONVERSATION, "isolated": ISOLATED}
+AMOUNTS = {"amounts": 1.0}
+TEXTS = {"mixed": SHARES, "conversation": CONVERSATION, "isolated": ISOLATED, "amounts": AMOUNTS}
 LETTERS = dict(
     zip(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
@@ -135,6 +136,9 @@ def endless(
             yield kind, [numbers.pa(int(n)) for n in rng.integers(0, 101, rng.integers(1, 4))]
         elif kind == "words":
             yield kind, [reading.phrase(data, "pa", rng) for _ in range(rng.integers(1, 3))]
+        elif kind == "amounts":
+            pool = pools["sentences" if rng.random() < 0.5 else "natural"]
+            yield kind, [amounts.amid(pool[rng.integers(len(pool))], rng)]
         elif kind == "english" and lexicon:
             yield kind, [" ".join(rng.choice(lexicon[0], rng.integers(1, 4), p=lexicon[1]))]
         else:
