@@ -139,6 +139,9 @@ macro_rules! waiting {
 /// for that: it would hold the row until the worker has received its jobs, and all claims would wait for a worker that is
 /// stopped.
 ///
+/// What an operator has decided holds from the statement that confirms it: none is claimed of a queue that is paused, or for a worker that
+/// is drained. The worker itself hears of it with its next heartbeat ([`Orders`](super::Orders)), and then claims nothing.
+///
 /// A claim need not be flushed to disk. If a crash of Postgres loses it, the job is queued again. The end of the
 /// attempt then finds no such claim and changes nothing.
 pub async fn claim(
@@ -168,7 +171,10 @@ pub async fn claim(
                  and state = 'queued' and run_at <= now()
              order by priority desc, turn, run_at, id limit 1 for update skip locked),
          due as (
-             select d.* from (select *, n_asynchronous > 0 and random() < $11 as takes_aged from free) as free
+             select d.* from (
+                 select *, n_asynchronous > 0 and random() < $11 as takes_aged from free
+                 where queue not in (select queue from queue_modes() where mode = 'paused')
+                     and not exists (select from workers where name = $13 and is_draining)) as free
              cross join lateral (
                  (", aged!(), ")
                  union all

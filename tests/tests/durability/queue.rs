@@ -7,11 +7,15 @@ use akhar_jobs::{
     Fence, FreePlaces, GroupName, JobId, MAX_ATTEMPTS, NewJob, Places,
     backend::{Admission, Claims, JobBackend, NotAccepted, Submissions, SubmitError, Wakeups},
     fair_share::Limit,
-    store::{self, Requeue, RunningJob, Submitted},
+    store::{self, QueueMode, Requeue, RunningJob, Submitted},
+};
+use akhar_operators::{
+    queues::{self, ModeChange},
+    workers,
 };
 use akhar_platform::database::Pool;
 use akhar_requests::{MediaType, QUEUES, QUICK, SPEECH, Upload};
-use akhar_tests::{Cluster, Stack, until};
+use akhar_tests::{Cluster, Stack, ops::actor, until};
 use apalis_core::{
     backend::{Backend as _, persistence::Persistence as _},
     task::Task,
@@ -259,6 +263,38 @@ async fn urgent_jobs_are_claimed_first_then_the_oldest_and_never_more_than_asked
         order.extend(ids);
     }
     assert_eq!(order, [1, 3, 0, 4, 2].map(|at| jobs[at].id));
+}
+
+/// The worker hears of it later, with its next heartbeat.
+#[tokio::test]
+async fn no_job_is_claimed_once_a_pause_or_a_drain_is_confirmed() {
+    let db = database().await;
+    store::beat(&db, "a", &[]).await.expect("a heartbeat");
+    let quick = new_job(true);
+    insert(&db, &[&quick]).await;
+    let n_claimed = async || {
+        let claimed = store::claim(&db, "a", &[FreePlaces::any(QUICK, 1), FreePlaces::any(SPEECH, 1)]).await;
+        let claimed = claimed.expect("a claim");
+        for job in &claimed {
+            store::requeue(&db, &requeue(job.fence, Duration::ZERO)).await.expect("a write");
+        }
+        claimed.len()
+    };
+    let set = async |mode| {
+        queues::set_mode(&db, &actor(), QUICK, &ModeChange::to(mode)).await.expect("a change");
+    };
+    set(QueueMode::Paused).await;
+    assert_eq!(n_claimed().await, 0);
+    set(QueueMode::Draining).await;
+    assert_eq!(n_claimed().await, 1, "those that wait are run");
+    workers::drain(&db, &actor(), "a", true).await.expect("a change");
+    assert_eq!(n_claimed().await, 0);
+    workers::drain(&db, &actor(), "a", false).await.expect("a change");
+    assert_eq!(n_claimed().await, 1);
+    set(QueueMode::Paused).await;
+    let over = "update queue_controls set until = now() - interval '1 second'";
+    sqlx::query(over).execute(&db).await.expect("a write");
+    assert_eq!(n_claimed().await, 1, "the pause is over");
 }
 
 /// Makes suspects of jobs.
