@@ -1,6 +1,6 @@
 //! The objects of a folder or bucket, which nothing reaches without a time limit.
 
-use std::{error::Error, path::PathBuf, sync::Arc, time::Duration};
+use std::{error::Error, io, path::PathBuf, sync::Arc, time::Duration};
 
 use object_store::ObjectStore;
 use tokio::time::timeout;
@@ -18,6 +18,16 @@ pub(super) struct Objects {
     pub(super) folder: Option<PathBuf>,
     /// Signs URLs, if it is a bucket.
     pub(super) presigner: Option<Presigner>,
+}
+
+impl Objects {
+    /// Fails if they are in a folder that is gone.
+    pub(super) async fn has_folder(&self) -> io::Result<()> {
+        match &self.folder {
+            Some(folder) => tokio::fs::read_dir(folder).await.map(drop),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Objects that only [`LimitedObjects::within_limit`] can use.

@@ -138,7 +138,11 @@ impl Location {
     /// Writes an object. It is on disk when this returns.
     pub(super) async fn write(&self, name: &str, bytes: Bytes) -> Result<(), UploadStoreError> {
         let path = self.path(name);
-        let put = async |objects: &Objects| objects.store.put(&path, PutPayload::from(bytes)).await;
+        let put = async |objects: &Objects| {
+            // The library would make a folder that is gone, perhaps where its disk should be mounted.
+            objects.has_folder().await?;
+            objects.store.put(&path, PutPayload::from(bytes)).await.map_err(io::Error::from)
+        };
         let put = self.objects.within_limit(put).await;
         put.map(drop).map_err(|cause| self.failed("write to", cause))
     }
@@ -164,7 +168,8 @@ impl Location {
         let read = async |objects: &Objects| {
             let found = match objects.store.get_opts(&path, options).await {
                 Err(object_store::Error::NotFound { .. }) => {
-                    return Ok::<_, object_store::Error>(Err(lost("does not exist".to_owned())));
+                    objects.has_folder().await?; // or else it may come back with the folder
+                    return Ok::<_, io::Error>(Err(lost("does not exist".to_owned())));
                 }
                 found => found?,
             };
@@ -172,7 +177,7 @@ impl Location {
                 let n_found = found.meta.size;
                 return Ok(Err(lost(format!("has {n_found} bytes, expected {n_bytes}"))));
             }
-            found.bytes().await.map(Ok)
+            Ok(Ok(found.bytes().await?))
         };
         self.objects.within_limit(read).await.map_err(|cause| self.failed("read from", cause))?
     }

@@ -263,6 +263,30 @@ async fn a_process_with_a_store_that_it_cannot_use_does_not_start() {
     }
 }
 
+/// As when a disk is not mounted any more.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_is_gone_is_not_made_again_and_loses_no_job() {
+    let store = Store::folder(Cluster::shared().folder());
+    let stack = Stack::with().settings(store.settings()).start().await;
+    stack.akhar(&["queues", "pause", "quick"]).await;
+    let job = submit(&stack).await;
+    let Store::Folder(folder) = &store else { unreachable!("a folder") };
+    let elsewhere = folder.with_extension("elsewhere");
+    std::fs::rename(folder, &elsewhere).expect("a rename");
+    let image = digit();
+    let problem = stack.refused(stack.post(image.operation, &Form::upload(&image.bytes)), 503).await;
+    assert_eq!(problem.slug, "unavailable");
+    assert!(!folder.exists(), "it was made again");
+    stack.akhar(&["queues", "resume", "quick"]).await;
+    until("an attempt could not read its upload", async || {
+        let error: Option<String> = stack.row("select last_error from jobs where id = $1", job).await;
+        error.filter(|error| error.contains("cannot read from"))
+    })
+    .await;
+    std::fs::rename(&elsewhere, folder).expect("a rename");
+    stack.job_is(job, "succeeded").await;
+}
+
 #[tokio::test]
 async fn an_upload_with_other_bytes_is_not_used() {
     let store = Store::folder(Cluster::shared().folder());
