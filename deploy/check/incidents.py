@@ -59,7 +59,7 @@ def postgres_stopped(stage: Stage) -> None:
     stage.server.stop()
 
 
-@incident("503 `unavailable`", "failed database: .*did not answer")
+@incident("503 `unavailable`", "failed database: .*does not answer")
 def postgres_silent(stage: Stage) -> None:
     """Postgres runs and answers nothing."""
     stage.signal_postgres(signal.SIGSTOP)
@@ -105,7 +105,7 @@ def worker_frozen(stage: Stage) -> None:
     stage.processes[WORKERS[1]].send_signal(signal.SIGSTOP)
 
 
-@incident("A process is started again and again", "AkharProcessRestarts")
+@incident("A process is started again and again", "AkharProcessRestarts|workers: .*again and again")
 def crash_loop(stage: Stage) -> None:
     """A worker is killed after each start, as the kernel does where memory is short."""
     stage.repeat(8, lambda: stage.restart(WORKERS[1]))
@@ -160,7 +160,7 @@ def manifest_differs(stage: Stage) -> None:
     stage.restart(WORKERS[1], AKHAR_MODELS_DIR=str(models))
 
 
-@incident("Webhooks are late or given up", "AkharWebhooksFail")
+@incident("Webhooks are late or given up", "webhooks: .*have failed|AkharWebhooksFail")
 def webhooks_fail(_: Stage) -> None:
     """The receiver of the webhooks answers 500."""
     Receiver.is_broken = True
@@ -192,7 +192,7 @@ def key_expired(stage: Stage) -> None:
     stage.akhar("keys", "expire", stage.shop.key.split("_")[1], "--in", "1s")
 
 
-@incident("Requests are slow", r"\block(s|ed)?\b")
+@incident("Requests are slow", "failed locks: .*pid")
 def lock_held(stage: Stage) -> None:
     """Another program has locked the jobs and does not end its transaction."""
     lock = "begin; lock table jobs; select pg_sleep(86400)"

@@ -104,6 +104,11 @@ pub async fn count(db: &Pool, account: Uuid) -> Result<Vec<(&'static str, i64)>,
     Ok(counts)
 }
 
+/// The names of the accounts whose erasure was begun and has not come to its end.
+pub async fn unfinished(db: &Pool) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar("select name from accounts where is_erased(id) order by name").fetch_all(db).await
+}
+
 /// Erases an account. Its jobs that wait or run are cancelled. `uploads` is the store of the service.
 pub async fn erase(db: &Pool, uploads: &UploadStore, actor: &Actor, account: Uuid) -> Result<(), EraseError> {
     begin(db, actor, account).await?;

@@ -120,6 +120,33 @@ fn push_read(query: &mut QueryBuilder<Postgres>, filter: &WebhookFilter) {
     query.push(" order by id desc limit ").push_bind(MAX_READ);
 }
 
+/// A receiver that webhooks do not reach.
+#[derive(Debug, Clone, sqlx::FromRow)]
+pub struct FailingHost {
+    /// Host and port of the URLs.
+    pub host: String,
+    /// The number of webhooks that have failed and are sent again later.
+    pub n_repeated: i64,
+    /// The number of those that were given up in the last day.
+    pub n_dead: i64,
+    /// Why an attempt failed.
+    pub last_error: String,
+}
+
+/// The receivers that webhooks do not reach, those of the most webhooks first.
+pub async fn failing(db: &Pool) -> Result<Vec<FailingHost>, sqlx::Error> {
+    sqlx::query_as(
+        "select host, count(*) filter (where state = 'pending') as n_repeated, count(*) filter (where state = 'dead') as n_dead,
+             max(last_error) as last_error
+         from webhook_deliveries
+         where last_error is not null
+             and (state = 'pending' and attempt > 0 or state = 'dead' and ended_at > now() - interval '1 day')
+         group by host order by count(*) desc, host",
+    )
+    .fetch_all(db)
+    .await
+}
+
 /// The webhooks that are sent again.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = AdminRedelivered)]

@@ -3,9 +3,10 @@
 use akhar_jobs::store;
 use akhar_migrations::SchemaError;
 use akhar_operators::{
+    erasure,
     keys::{self, Key, KeyState},
     queues::mode_text,
-    workers::{self, Worker, WorkerState},
+    workers,
 };
 use akhar_platform::{
     config::Config,
@@ -17,8 +18,9 @@ use secrecy::ExposeSecret as _;
 
 use super::{
     check::Check,
+    locks,
     machine::{data_dir, has_no_space},
-    running, waiting,
+    running, waiting, webhooks, workers as of_workers,
 };
 use crate::{
     connect::CommandDatabase,
@@ -66,7 +68,10 @@ async fn connected(config: &Config, has_worker: &mut bool) -> Vec<Check> {
     let reached = server(db, config).await;
     let schema = akhar_migrations::check(db).await;
     let mut checks = vec![reached.unwrap_or_else(|error| failed_query("database", &error))];
-    let is_current = schema.is_ok();
+    let locked = locks::check(db).await.unwrap_or_else(|error| Some(failed_query("locks", &error)));
+    // Other checks would wait for the lock too.
+    let is_readable = schema.is_ok() && locked.is_none();
+    checks.extend(locked);
     checks.push(storage(db).await);
     checks.push(of_schema(schema));
     checks.push(
@@ -80,7 +85,7 @@ async fn connected(config: &Config, has_worker: &mut bool) -> Vec<Check> {
     checks.push(access(db).await.unwrap_or_else(|error| failed_query("access", &error)));
     checks.extend(replica(config).await);
     checks.push(clock(&opened.database).await.unwrap_or_else(|error| failed_query("clock", &error)));
-    if is_current {
+    if is_readable {
         checks.extend(restored(db).await.unwrap_or_else(|error| Some(failed_query("restore", &error))));
         checks.extend(queues(db).await.unwrap_or_else(|error| vec![failed_query("queues", &error)]));
         match workers::list(db).await {
@@ -88,7 +93,7 @@ async fn connected(config: &Config, has_worker: &mut bool) -> Vec<Check> {
                 let here = format!("{}-", host::name());
                 *has_worker =
                     config.database_url.is_none() || all.iter().any(|worker| worker.name.starts_with(&here));
-                checks.push(workers(&all));
+                checks.push(of_workers::check(&all));
                 checks.push(
                     waiting::check(db, config, &all)
                         .await
@@ -101,6 +106,9 @@ async fn connected(config: &Config, has_worker: &mut bool) -> Vec<Check> {
             .extend(running::stalled(db).await.unwrap_or_else(|error| Some(failed_query("running", &error))));
         checks
             .extend(running::mixed(db).await.unwrap_or_else(|error| Some(failed_query("versions", &error))));
+        checks
+            .extend(webhooks::check(db).await.unwrap_or_else(|error| Some(failed_query("webhooks", &error))));
+        checks.extend(unerased(db).await.unwrap_or_else(|error| Some(failed_query("erasure", &error))));
         checks.push(working_keys(db).await);
     }
     if let Err(error) = opened.close().await {
@@ -301,6 +309,15 @@ async fn restored(db: &Pool) -> Result<Option<Check>, sqlx::Error> {
     Ok(store::is_quiet(db).await?.then(|| Check::warning("restore", found, fix)))
 }
 
+/// A warning if the erasure of an account was begun and has not come to its end.
+async fn unerased(db: &Pool) -> Result<Option<Check>, sqlx::Error> {
+    let names = erasure::unfinished(db).await?;
+    Ok((!names.is_empty()).then(|| {
+        let found = format!("begun and not finished: {}", names.join(", "));
+        Check::warning("erasure", found, format!("run `akhar accounts erase {} --yes` again", names[0]))
+    }))
+}
+
 /// A check for each queue that an operator has stopped.
 async fn queues(db: &Pool) -> Result<Vec<Check>, sqlx::Error> {
     let controls = store::queue_controls(db, &QUEUES).await?;
@@ -316,37 +333,6 @@ async fn queues(db: &Pool) -> Result<Vec<Check>, sqlx::Error> {
         })
         .collect();
     Ok(if stopped.is_empty() { vec![Check::ok("queues", "all are open")] } else { stopped })
-}
-
-fn workers(all: &[Worker]) -> Check {
-    let names = |state| -> Vec<&str> {
-        all.iter().filter(|worker| worker.state == state).map(|worker| worker.name.as_str()).collect()
-    };
-    let n_working = names(WorkerState::Works).len();
-    let drained = [names(WorkerState::Draining), names(WorkerState::Drained)].concat();
-    let silent = names(WorkerState::Silent);
-    let mut found = vec![format!("{n_working} of {} claim jobs", all.len())];
-    let mut fixes = Vec::new();
-    if !drained.is_empty() {
-        found.push(format!("drained by an operator: {}", drained.join(", ")));
-        fixes.extend(drained.iter().map(|name| format!("run `akhar workers resume {name}`")));
-    }
-    if !silent.is_empty() {
-        found.push(format!("without heartbeats: {}", silent.join(", ")));
-        fixes.push(
-            "the log of a worker without heartbeats says why; start it again, or wait until it is forgotten"
-                .to_owned(),
-        );
-    }
-    if n_working == 0 && drained.is_empty() {
-        fixes.insert(0, "start `akhar serve` or `akhar worker`: jobs wait".to_owned());
-    }
-    let found = found.join("; ");
-    if fixes.is_empty() {
-        Check::ok("workers", found)
-    } else {
-        Check::warning("workers", found, fixes.join("; "))
-    }
 }
 
 async fn working_keys(db: &Pool) -> Check {

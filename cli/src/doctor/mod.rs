@@ -2,11 +2,14 @@
 
 mod check;
 mod database;
+mod locks;
 mod machine;
 mod models;
 mod running;
 mod uploads;
 mod waiting;
+mod webhooks;
+mod workers;
 
 use akhar_platform::config::Config;
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::encoding::WrongEncoding;
+use super::{deadline::is_silence, encoding::WrongEncoding};
 
 pub(super) fn has_code(error: &sqlx::Error, matches: impl FnOnce(&str) -> bool) -> bool {
     matches!(error, sqlx::Error::Database(error) if error.code().is_some_and(|code| matches(&code)))
@@ -33,6 +33,13 @@ pub fn advice(error: &sqlx::Error) -> Option<&'static str> {
         ),
         _ if has_code(error, |code| code == "57P03") => Some(
             "Postgres runs, and is starting, stopping or recovering from a crash: if it goes on, its log says why, such as a full disk",
+        ),
+        _ if is_silence(error) => Some(
+            "Postgres or the network to it does not answer, though it does not refuse: look on its machine for a process that stands \
+             still, a slow disk or memory that is used up, and between the machines for lost packets",
+        ),
+        _ if has_code(error, |code| matches!(code, "57014" | "55P03")) => Some(
+            "Postgres runs, and the statement took too long: look for a lock (the line `locks`), and at its disk and processor",
         ),
         _ => None,
     }

@@ -297,6 +297,8 @@ async fn an_erasure_that_stopped_goes_on_when_it_is_begun_again() {
     let stopped = erasure::erase(&stack.db, &UploadStore::in_database(), &actor(), account).await;
     assert!(matches!(stopped, Err(EraseError::Uploads(_))), "{stopped:?}");
     assert!(rows(&stack.db, account).await.contains(&("jobs", 1)));
+    let doctor = stack.akhar(&["doctor"]).await;
+    assert!(doctor.contains("erasure        begun and not finished: test"), "{doctor}");
     stack.refused(stack.request("GET", "/v1/jobs"), 401).await;
     let back = sqlx::query("update jobs set upload_url = $1").bind(object);
     back.execute(&stack.db).await.expect("an update");

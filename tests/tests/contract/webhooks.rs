@@ -226,6 +226,8 @@ async fn a_webhook_that_fails_is_sent_again_and_given_up_after_a_day() {
         let_it_try_again(&stack, cut, attempt).await;
     }
     assert_eq!(delivery_is(&stack, cut, "dead").await.0, 8);
+    let doctor = stack.akhar(&["doctor"]).await;
+    assert!(doctor.contains("1 have failed and are repeated, 2 were given up in the last day"), "{doctor}");
     let dead = stack.akhar(&["webhooks", "list", "--dead"]).await;
     assert!(
         dead.starts_with("ID ")

@@ -199,8 +199,9 @@ async fn an_account_floods_a_queue_and_a_lock_is_held() {
         let mut blocked = PgConnection::connect(&address).await.expect("it answers");
         sqlx::raw_sql("select from ops_sessions").execute(&mut blocked).await.map(|_| ())
     });
-    until("it is blocked", async || {
-        let n = "select count(*) from pg_stat_activity where cardinality(pg_blocking_pids(pid)) > 0";
+    until("it has been blocked for a second", async || {
+        let n = "select count(*) from pg_stat_activity
+            where cardinality(pg_blocking_pids(pid)) > 0 and query_start < clock_timestamp() - interval '1 second'";
         (count(&stack, n).await == 1).then_some(())
     })
     .await;

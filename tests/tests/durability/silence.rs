@@ -91,3 +91,15 @@ async fn recovers(stack: &Stack) {
     .await;
     until("the api is ready", async || (readiness(stack).await == 200).then_some(())).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_does_not_say_that_a_silent_server_is_stopped() {
+    let cluster = Cluster::shared();
+    let folder = cluster.folder().join(Uuid::now_v7().to_string());
+    let proxy = Proxy::to_postgres(&folder, cluster).expect("a proxy");
+    let stack = Stack::with().workers(0).socket(&folder).start().await;
+    proxy.pass(Passing::Held);
+    let (_, silent, _) = stack.run(&["doctor"]).await;
+    assert!(silent.contains("does not answer, though it does not refuse"), "{silent}");
+    assert!(!silent.contains("start Postgres"), "{silent}");
+}
