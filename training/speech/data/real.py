@@ -2,6 +2,9 @@
 
     python -m speech.data.real --data DIR --language pa --out DIR/real
 
+With `--language en-spelt` they are English digits and letters by half of the people of en-accented, in Gurmukhi
+spelling, as speech-pa takes them.
+
 Samples are (n,) float32 in [-1, 1], mono, at 16 kHz.
 """
 

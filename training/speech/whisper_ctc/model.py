@@ -73,6 +73,10 @@ class Recogniser(nn.Module):
 
         With `start` 0, x is features (B, 80, T) and lengths are frames of 10 ms.
         """
+        return self.head(*self.encoded(x, lengths))
+
+    def encoded(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the head's input, (B, T, 512), and its frames of 20 ms, (B,); the arguments are those of `forward`."""
         if self.start == 0:
             with torch.set_grad_enabled(torch.is_grad_enabled() and self.frozen == 0):
                 x = self.encoder.below(x, lengths)
@@ -82,7 +86,7 @@ class Recogniser(nn.Module):
                 x = self.encoder.above(x, lengths, self.start, self.frozen)
         if self.start < LAYERS:
             x = self.encoder.above(x, lengths, self.frozen if self.frozen < LAYERS else self.start)
-        return self.head(x, lengths)
+        return x, lengths
 
     def trained(self) -> list[tuple[int, list[nn.Parameter]]]:
         """Return (depth below the head, parameters) of what is trained: the head at 0, the top layer at 1 and so on."""

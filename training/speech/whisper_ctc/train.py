@@ -23,7 +23,7 @@ from ..arrays import Floats
 from ..data.batches import Batch, Row, alike
 from ..network.train import ctc, run, weighted
 from ..sounds import features
-from . import batches
+from . import batches, near
 from .encoder import LAYERS, out_length
 from .model import PEOPLE, UNITS, Recogniser, heard, loaded, started
 
@@ -51,6 +51,12 @@ class Options:
     frames: int = 4000
     """In a batch, of 20 ms; of 10 ms with `--layer 0`."""
     strength: float = 0.5
+    pull: float = 0.0
+    """Share by which a step moves the weights back to those of `--init`."""
+    near: str | None = None
+    """A folder of shards of real recordings, for which the encoder's outputs shall stay those of `--init`."""
+    near_weight: float = 1.0
+    """Of the mean square by which they move, beside the loss in nats per unit."""
     keep: int = 0
     """Steps between copies of the network beside `--out`, OUT.STEP.pt, among which `speech.measure.people` chooses."""
     seed: int = 1
@@ -123,6 +129,9 @@ class Run:
             for parameter in parameters:
                 parameter.requires_grad_(True)
         self.heard = sorted({*(heard(options.init) if options.init else ()), *state.get("heard", ()), *self.people()})
+        first = loaded(options.init, options.layer, frozen=options.frozen) if options.init else self.net
+        self.weights = near.Weights(self.net, first, options.pull)
+        self.outputs = near.Outputs(first, batches.rows(options.near, 0), options.seed) if options.near else None
         self.average = state.get("average") or {k: v.clone() for k, v in self.net.state_dict().items()}
         self.optimise = optimiser(self.net, options.lr, options.layer_lr, options.fall)
         if state:
@@ -141,14 +150,16 @@ class Run:
         signal, lengths = batches.turned(batch.signal, self.options.layer), batch.lengths
         with torch.autocast("cpu", torch.bfloat16):
             scores = self.net(signal, lengths)
+            moved = self.outputs.loss(self.net) if self.outputs else 0.0
         loss = ctc(scores, lengths if self.net.start else out_length(lengths), batch.letters, UNITS)
-        loss.backward()
+        (loss + self.options.near_weight * moved).backward()
         norm = torch.nn.utils.clip_grad_norm_([p for p in self.net.parameters() if p.requires_grad], 5.0)
         share = rate(self.step, self.options.steps, self.options.warm_up)
         for group in self.optimise.param_groups:
             group["lr"] = group["top"] * share
         if torch.isfinite(norm):
             self.optimise.step()
+            self.weights.pull(share)
         self.optimise.zero_grad()
         self.step += 1
         self.seconds += float(lengths.sum()) * (0.02 if self.net.start else 0.01)
