@@ -44,7 +44,8 @@ pub struct Confidence {
     /// The weight of `l`, not negative.
     #[serde(default)]
     pub language: f64,
-    /// A text with a lower probability is probably wrong: a warning says so.
+    /// A text with a lower probability is probably wrong: a warning says so. Without it, none is, unless `doubt` says so.
+    #[serde(default)]
     pub low: f64,
     /// The weight of the language model when a window with a low probability is decoded again; the bonus for each unit
     /// is lowered in the same proportion. Without it such a window is not decoded again. Only CTC models use it.
@@ -52,14 +53,18 @@ pub struct Confidence {
     pub lm_weight: Option<f64>,
     /// How likely a word is right. Without it words have no confidence.
     #[serde(default)]
-    pub word: Option<WordConfidence>,
+    pub word: Option<Weights>,
+    /// How likely a text is in the model's language and mostly right, fitted to what it writes of other languages and of music.
+    /// Below one half, the text is probably wrong.
+    #[serde(default)]
+    pub doubt: Option<Weights>,
 }
 
-/// The manifest's table `[confidence.word]`: the same for a word, which is right if all of its letters are. The means are
-/// over the letters of the word and the space before it.
+/// The manifest's tables `[confidence.word]` and `[confidence.doubt]`: the same for a word, which is right if all of its letters
+/// are, with the means over the letters of the word and the space before it; and for a doubt.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WordConfidence {
+pub struct Weights {
     /// The constant term.
     pub intercept: f64,
     /// The weight of `a`, not negative.
@@ -70,8 +75,8 @@ pub struct WordConfidence {
     pub language: f64,
 }
 
-impl WordConfidence {
-    /// The probability that a word is right, given its `a` and `l`.
+impl Weights {
+    /// The probability, given `a` and `l`.
     pub(crate) fn probability(&self, acoustic: f64, language: f64) -> f64 {
         logistic(self.intercept + self.acoustic * acoustic + self.language * language)
     }
@@ -92,14 +97,23 @@ impl Confidence {
         self.intercept + self.acoustic * acoustic + self.language * language
     }
 
+    /// Whether a text is probably wrong, given its `a` and `l`.
+    pub(crate) fn is_low(&self, acoustic: f64, language: f64) -> bool {
+        match self.doubt {
+            Some(doubt) => doubt.probability(acoustic, language) < 0.5,
+            None => self.probability(acoustic, language) < self.low,
+        }
+    }
+
     /// What is wrong with the settings, if anything is.
     pub(crate) fn fault(&self) -> Option<String> {
         let is_weight = |weight: f64| (0.0..=1000.0).contains(&weight);
         let is_valid = self.intercept.is_finite()
             && [self.acoustic, self.language, self.lm_weight.unwrap_or(0.0)].into_iter().all(is_weight)
-            && self.word.is_none_or(|word| {
-                word.intercept.is_finite() && [word.acoustic, word.language].into_iter().all(is_weight)
-            })
+            && [self.word, self.doubt]
+                .into_iter()
+                .flatten()
+                .all(|of| of.intercept.is_finite() && [of.acoustic, of.language].into_iter().all(is_weight))
             && (0.0..=1.0).contains(&self.low);
         (!is_valid)
             .then(|| format!("[confidence] has {self:?}: expected weights of 0 to 1000, and low from 0 to 1"))

@@ -27,6 +27,14 @@ impl Language {
         }
     }
 
+    /// The name in English.
+    pub const fn english(self) -> &'static str {
+        match self {
+            Self::Panjabi => "Panjabi",
+            Self::English => "English",
+        }
+    }
+
     /// The ISO 639-1 code.
     pub const fn code(self) -> &'static str {
         match self {

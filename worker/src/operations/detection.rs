@@ -8,7 +8,7 @@ use std::{
 
 use akhar_inference::{
     Confidence,
-    speech::{ENOUGH_SAMPLES, Evidence, Transcript, is_certain, likeliest},
+    speech::{ENOUGH_SAMPLES, Evidence, Transcript, is_certain, is_unsure, likeliest},
 };
 use akhar_requests::{Language, SpeechParameters};
 
@@ -34,7 +34,7 @@ pub(super) struct Detected {
     pub(super) language: Option<Language>,
     /// What the models wrote of the first windows.
     pub(super) transcripts: HashMap<Language, VecDeque<Transcript>>,
-    /// Why there is no language, unless nothing is said.
+    /// Why there is no language, unless nothing is said, or that it is uncertain.
     pub(super) warning: Option<String>,
 }
 
@@ -78,15 +78,45 @@ pub(super) async fn detect(
     let is_calibrated = texts.len() == languages.len();
     detected.language = likeliest(&texts).filter(|_| is_calibrated).map(|place| languages[place]);
     let is_text = texts.iter().any(|(evidence, _)| evidence.n_letters() > 0);
-    detected.warning = match detected.language {
-        None if !is_calibrated => Some("a model has no calibrated confidence"),
-        None if is_text => Some("the text of each language is about as likely"),
-        _ => None,
-    }
-    .map(|reason| {
+    let not_detected = |reason: &str| {
         format!("the language was not detected, because {reason}: {} was taken", parameters.lang.code())
-    });
+    };
+    detected.warning = match detected.language.and_then(|_| likeliest(&texts)) {
+        None if !is_calibrated => Some(not_detected("a model has no calibrated confidence")),
+        None if is_text => Some(not_detected("the text of each language is about as likely")),
+        Some(place) if is_low(&texts[place]) => Some(format!(
+            "the language may be neither Panjabi nor English: {} was taken",
+            languages[place].code()
+        )),
+        _ => None,
+    };
     Ok(detected)
+}
+
+fn is_low((evidence, confidence): &(Evidence, Confidence)) -> bool {
+    evidence.is_low(confidence)
+}
+
+/// The other language, if it is clearly likelier than the one of the request, whose model wrote a text with this evidence. The other
+/// model reads the beginning only if the text is so unlikely that it may be of another language.
+pub(super) async fn heard_instead(
+    engines: &HashMap<Language, Arc<LazyModel<LanguageEngine>>>,
+    (parameters, text): (&SpeechParameters, (Evidence, Option<Confidence>)),
+    file: (JobFile, AudioLimits),
+    turns: (&DecodingTurns, impl Fn(u64) -> Turn),
+    step: impl Fn(),
+    spent: &mut Recognising,
+) -> Result<Option<Language>, OperationError> {
+    let language = parameters.lang.other();
+    let (evidence, Some(confidence)) = text else { return Ok(None) };
+    let written = (evidence, confidence);
+    let Some(engine) = engines.get(&language).filter(|_| is_unsure(&written)) else { return Ok(None) };
+    let read = read(engine.get().await?, (language, parameters), file, turns, &step).await?;
+    *spent += read.spent;
+    let evidence = read.transcripts.iter().map(Transcript::evidence).sum::<Evidence>();
+    let other = read.confidence.map(|confidence| (evidence, confidence));
+    let other = other.filter(|other| !is_low(other));
+    Ok(other.filter(|other| likeliest(&[written, *other]) == Some(1)).map(|_| language))
 }
 
 /// What the model of one language writes of the first windows. Most of them have enough sound alone.

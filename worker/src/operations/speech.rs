@@ -28,7 +28,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::{
-    detection::{Detected, detect},
+    detection::{Detected, detect, heard_instead},
     engines,
     error::OperationError,
     language_engine::{LanguageEngine, Recognising, SpeechInput, cost},
@@ -174,7 +174,16 @@ impl SpeechOperation {
                 }
             }
         }
-        recognised.warnings.extend(without_effect.into_iter().chain(detected.warning));
+        let mut heard = None;
+        if !parameters.detect_language {
+            let evidence = recognised.utterances.iter().map(|utterance| utterance.segment.evidence).sum();
+            let (of, file) = ((parameters, (evidence, engine.confidence)), (file.clone(), limits.clone()));
+            heard = heard_instead(&self.engines, of, file, (&self.turns, turn), step, &mut spent).await?;
+        }
+        let heard_instead = heard.map(|heard| {
+            format!("{} was probably heard, and {} was asked for", heard.english(), parameters.lang.english())
+        });
+        recognised.warnings.extend(without_effect.into_iter().chain(detected.warning).chain(heard_instead));
         tracing::info!(
             seconds = recognised.seconds,
             decode_us = micros(preparing.decoding.saturating_sub(preparing.resampling)),
@@ -184,7 +193,8 @@ impl SpeechOperation {
             search_us = micros(spent.search),
             "recording transcribed"
         );
-        let (outcome, translating) = self.outcome(&job, engine.confidence, recognised).await?;
+        let (outcome, translating) =
+            self.outcome(&job, (engine.confidence, heard.is_some()), recognised).await?;
         spent.model += translating;
         Ok((outcome, spent.with(preparing)))
     }
@@ -265,16 +275,17 @@ impl SpeechOperation {
         }
     }
 
-    /// Builds the outcome of a recording that is transcribed. Also returns how long its translation took.
+    /// Builds the outcome of a recording that is transcribed. `is_other`: another language was heard than the model's, so that the
+    /// whole text is probably wrong. Also returns how long its translation took.
     async fn outcome(
         &self,
         &SpeechJob { requester, parameters, progress }: &SpeechJob<'_>,
-        model: Option<Confidence>,
+        (model, is_other): (Option<Confidence>, bool),
         Recognised { utterances, seconds, mut warnings, .. }: Recognised,
     ) -> Result<(Outcome, Duration), OperationError> {
         let shown = Shown::new(parameters, model);
         let said: Vec<TimedText> = utterances.iter().map(|u| u.segment.clone()).collect();
-        let unlikely = unlikely_parts(&said, |_, s| model.is_some_and(|c| s.evidence.is_low(&c)));
+        let unlikely = unlikely_parts(&said, |_, s| is_other || model.is_some_and(|c| s.evidence.is_low(&c)));
         let mut probably_wrong = self::probably_wrong(TextKind::Transcription, unlikely);
         let evidence = said.iter().map(|segment| segment.evidence).sum::<Evidence>();
         let confidence = model.and_then(|c| evidence.probability(&c));

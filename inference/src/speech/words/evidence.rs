@@ -60,7 +60,7 @@ impl Evidence {
 
     /// Whether there is evidence, and the text is probably wrong by it.
     pub fn is_low(&self, confidence: &Confidence) -> bool {
-        self.probability(confidence).is_some_and(|probability| probability < confidence.low)
+        self.means().is_some_and(|(acoustic, language)| confidence.is_low(acoustic, language))
     }
 }
 
@@ -86,8 +86,15 @@ impl Sum for Evidence {
 mod tests {
     use super::*;
 
-    const CONFIDENCE: Confidence =
-        Confidence { intercept: 0.0, acoustic: 8.0, language: 2.5, low: 0.5, lm_weight: None, word: None };
+    const CONFIDENCE: Confidence = Confidence {
+        intercept: 0.0,
+        acoustic: 8.0,
+        language: 2.5,
+        low: 0.5,
+        lm_weight: None,
+        word: None,
+        doubt: None,
+    };
 
     #[test]
     fn both_models_count() {

@@ -14,6 +14,9 @@ const CLEAR: f64 = 0.5;
 /// The logarithm of the odds of a text from which on it needs no comparison. What a model writes of another language is far
 /// from it, and what it writes of its own at least as often beyond.
 const CERTAIN: f64 = 3.0;
+/// The logarithm of the odds of a text below which it may be of another language. Nine of ten texts of a model's own language by
+/// synthetic voices are beyond.
+const UNSURE: f64 = 1.0;
 /// The logarithm of the odds that a text has at least, also if the model wrote none. Calibration tells nothing so far out.
 const LOWEST: f64 = -9.0;
 
@@ -32,6 +35,11 @@ pub fn is_certain(text: &(Evidence, Confidence)) -> bool {
     log_odds(text) >= CERTAIN
 }
 
+/// Whether a text may be of another language.
+pub fn is_unsure(text: &(Evidence, Confidence)) -> bool {
+    log_odds(text) < UNSURE
+}
+
 fn log_odds((evidence, confidence): &(Evidence, Confidence)) -> f64 {
     let found = evidence.means().map(|(acoustic, language)| confidence.log_odds(acoustic, language));
     found.map_or(LOWEST, |found| found.max(LOWEST))
@@ -41,8 +49,15 @@ fn log_odds((evidence, confidence): &(Evidence, Confidence)) -> f64 {
 mod tests {
     use super::*;
 
-    const PLAIN: Confidence =
-        Confidence { intercept: 0.0, acoustic: 1.0, language: 0.0, low: 0.5, lm_weight: None, word: None };
+    const PLAIN: Confidence = Confidence {
+        intercept: 0.0,
+        acoustic: 1.0,
+        language: 0.0,
+        low: 0.5,
+        lm_weight: None,
+        word: None,
+        doubt: None,
+    };
 
     #[test]
     fn only_a_text_that_is_clearly_likelier_is_chosen() {
@@ -55,6 +70,7 @@ mod tests {
         assert_eq!(likeliest(&[none, text(-20.0)]), None, "neither is likely at all");
         assert_eq!(likeliest(&[none, none]), None);
         assert_eq!(likeliest(&[text(1.0)]), None);
+        assert_eq!([text(UNSURE), text(0.9), none].map(|text| is_unsure(&text)), [false, true, true]);
         assert_eq!(
             [text(CERTAIN), text(CERTAIN - 0.01), none].map(|text| is_certain(&text)),
             [true, false, false]

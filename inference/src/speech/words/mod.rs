@@ -17,7 +17,7 @@ pub use clock::Clock;
 pub(crate) use clock::seconds;
 pub use evidence::Evidence;
 pub use interleaving::Interleaving;
-pub use likeliest::{ENOUGH_SAMPLES, is_certain, likeliest};
+pub use likeliest::{ENOUGH_SAMPLES, is_certain, is_unsure, likeliest};
 pub use segments::{Segmenter, divided, segments, timed};
 pub(crate) use spread::spread;
 pub use transcript::Transcript;

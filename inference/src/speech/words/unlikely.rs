@@ -19,8 +19,15 @@ mod tests {
     use super::*;
     use crate::{generation::Confidence, speech::words::Evidence};
 
-    const CONFIDENCE: Confidence =
-        Confidence { intercept: 0.0, acoustic: 8.0, language: 2.5, low: 0.5, lm_weight: None, word: None };
+    const CONFIDENCE: Confidence = Confidence {
+        intercept: 0.0,
+        acoustic: 8.0,
+        language: 2.5,
+        low: 0.5,
+        lm_weight: None,
+        word: None,
+        doubt: None,
+    };
 
     fn unlikely(segments: &[TimedText]) -> Vec<(f64, f64)> {
         unlikely_parts(segments, |_, segment| segment.evidence.is_low(&CONFIDENCE))

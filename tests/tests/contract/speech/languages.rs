@@ -5,7 +5,7 @@ use akhar_tests::{
     bulk::Folders,
     http::send,
     process::run,
-    speech::{recording, recordings, silence, wav},
+    speech::{noise, recording, recordings, silence, wav},
 };
 use serde_json::{Value, json};
 
@@ -52,6 +52,33 @@ async fn a_recording_is_transcribed_and_translated_as_if_its_language_were_named
         let (body, language) = detected(&stack, &form).await;
         assert_eq!(language, recording.lang, "{}: {body}", recording.name);
         assert_eq!(body, named(&stack, &form, recording.lang).await, "{}", recording.name);
+    }
+}
+
+#[tokio::test]
+async fn a_recording_in_another_language_than_the_request_names_has_a_warning_that_names_it() {
+    let stack = Stack::start().await;
+    for (name, asked, warning) in [
+        ("en-weather.wav", "pa", "English was probably heard, and Panjabi was asked for"),
+        ("pa-sister.wav", "en", "Panjabi was probably heard, and English was asked for"),
+    ] {
+        let file = recording(name).bytes;
+        let answer = send(stack.post(OPERATION, &Form::upload_and(&file, "lang", asked))).await;
+        assert!(
+            answer.header("akhar-warnings").contains(warning),
+            "{name}: {}",
+            answer.header("akhar-warnings")
+        );
+        let form = Form::upload(&file)
+            .text("model", "whisper-1")
+            .text("language", asked)
+            .text("response_format", "verbose_json");
+        let answer = send(form.send_with(stack.request("POST", "/v1/audio/transcriptions"))).await.json();
+        assert!(answer["warnings"].to_string().contains(warning), "{name}: {answer}");
+    }
+    for (asked, sound) in [("pa", silence(3)), ("en", silence(3)), ("en", noise(3)), ("pa", noise(3))] {
+        let answer = send(stack.post(OPERATION, &Form::upload_and(&wav(&sound), "lang", asked))).await;
+        assert_eq!(answer.header("akhar-warnings"), "", "nothing is said");
     }
 }
 

@@ -35,7 +35,9 @@ fn models(name: &str, low: f64) -> PathBuf {
     }
     for (name, table) in RATED {
         let manifest = fs::read_to_string(root().join("models").join(name)).expect("a manifest");
-        let tables = manifest.split("\n[").filter(|table| !table.starts_with("confidence]"));
+        let tables = manifest
+            .split("\n[")
+            .filter(|table| !["confidence]", "confidence.doubt]"].iter().any(|name| table.starts_with(name)));
         let tables = tables.collect::<Vec<_>>().join("\n[");
         let rated = format!("{tables}\n[confidence]\n{table}\nlow = {low:?}\n");
         fs::write(folder.join(name), rated).expect("a manifest");
@@ -141,7 +143,8 @@ async fn every_representation_has_the_warnings_in_a_header_and_the_same_body() {
         let form = Form::upload_and(file, "model", "speech-pa").text("response_format", format);
         let answer = send(form.send_with(stack.request("POST", &format!("/v1/audio/{route}")))).await;
         let read = Warnings::read(answer.header("akhar-warnings"));
-        assert_eq!(read.general, warnings.general, "{route} {format}");
+        // Where the language is detected, no text is likely enough here to be sure of it.
+        assert!(read.general.starts_with(&warnings.general), "{route} {format}: {read:?}");
         assert!(
             read.probably_wrong.contains(&warnings.probably_wrong[usize::from(route == "translations")]),
             "{read:?}"
@@ -201,21 +204,23 @@ async fn warnings_of_a_recording_in_pieces_count_from_its_start() {
 #[tokio::test]
 async fn speech_in_another_language_is_doubted() {
     let stack = Stack::start().await;
-    let mut n_doubted = 0;
-    for (name, lang) in [
-        ("pa-sister.wav", "en"),
-        ("pa-school.wav", "en"),
-        ("pa-two-sentences.wav", "en"),
-        ("en-weather.wav", "pa"),
-        ("en-book.mp3", "pa"),
+    for (name, lang, heard) in [
+        ("pa-sister.wav", "en", "Panjabi"),
+        ("pa-school.wav", "en", "Panjabi"),
+        ("pa-two-sentences.wav", "en", "Panjabi"),
+        ("en-weather.wav", "pa", "English"),
+        ("en-book.mp3", "pa", "English"),
     ] {
         let job = job(&stack, &recording(name).bytes, lang).await;
+        let named = format!("{heard} was probably heard");
+        assert!(
+            job["warnings"][0].as_str().is_some_and(|warning| warning.starts_with(&named)),
+            "{name}: {job}"
+        );
+        // Whether Moonshine writes words for Panjabi depends on the processor, whose integers it computes with.
         let is_empty = job["result"]["transcription"] == "";
-        assert_eq!(is_empty, job.get("warnings").is_none(), "{name}: {job}");
-        n_doubted += usize::from(!is_empty);
+        assert_eq!(job.get("probably_wrong").is_none(), is_empty, "{name}: {job}");
     }
-    // Whether Moonshine writes words for Panjabi depends on the processor, whose integers it computes with.
-    assert!(n_doubted > 1, "the Panjabi model writes words for both English recordings");
     for name in ["en-weather.wav", "en-book.mp3"] {
         let job = job(&stack, &recording(name).bytes, "en").await;
         assert_ne!(job["result"]["transcription"], "", "{name}");
