@@ -71,13 +71,14 @@ struct Document;
 
 macro_rules! documents {
     ($($operation:ident: $folder:ident,)+) => {
-        /// The part of the document that describes an operation.
-        fn document_of(operation: Operation) -> utoipa::openapi::OpenApi {
+        /// The part of the document that describes an operation, if a request asks for it with a form.
+        fn document_of(operation: Operation) -> Option<utoipa::openapi::OpenApi> {
             match operation {
                 $(Operation::$operation => {
                     use operations::$folder::route::{Document, RequestForm};
-                    complete(Document::openapi(), operation, describe::<RequestForm>(MAX_AUDIO_BYTES))
+                    Some(complete(Document::openapi(), operation, describe::<RequestForm>(MAX_AUDIO_BYTES)))
                 })+
+                Operation::LiveTranscription => None,
             }
         }
     };
@@ -89,8 +90,8 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut document = Document::openapi();
     let components = document.components.get_or_insert_default();
     components.schemas.extend(JobsQuery::described().filter_map(FieldDescription::component));
-    for operation in Operation::ALL {
-        document.merge(document_of(operation));
+    for of_operation in Operation::ALL.into_iter().filter_map(document_of) {
+        document.merge(of_operation);
     }
     let form = describe::<AudioTranscriptionForm>(MAX_AUDIO_BYTES);
     document.merge(complete_openai(openai::transcriptions::Document::openapi(), form));
@@ -213,8 +214,9 @@ mod tests {
         let document = serde_json::to_value(openapi()).unwrap();
         let paths = document["paths"].as_object().unwrap();
         let of_operation = |path: &&String| path.starts_with("/v1/models/") && !path.contains('{');
-        assert_eq!(paths.keys().filter(of_operation).count(), Operation::ALL.len());
-        for operation in Operation::ALL {
+        let operations = || Operation::ALL.into_iter().filter(|operation| operation.has_form());
+        assert_eq!(paths.keys().filter(of_operation).count(), operations().count());
+        for operation in operations() {
             let route = &document["paths"][format!("/v1/models/{}", operation.name())]["post"];
             assert_eq!(route["operationId"], operation.name());
             let has_example = |content: &Value| content.get("example").or(content.get("examples")).is_some();

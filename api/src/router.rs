@@ -29,10 +29,11 @@ use crate::{
 
 macro_rules! handlers {
     ($($operation:ident: $folder:ident,)+) => {
-        /// The handler of an operation's route.
-        fn handler(operation: Operation) -> MethodRouter<App> {
+        /// The handler of an operation's route, if a request asks for it with a form.
+        fn handler(operation: Operation) -> Option<MethodRouter<App>> {
             match operation {
-                $(Operation::$operation => post(operations::$folder::route::handle),)+
+                $(Operation::$operation => Some(post(operations::$folder::route::handle)),)+
+                Operation::LiveTranscription => None,
             }
         }
     };
@@ -54,8 +55,10 @@ pub(crate) fn router(app: App) -> Router {
     let document = Arc::new(Packed::new(document));
     let shared = middleware::Shared::new(&app.shutdown, &app.answers, &public);
     let cors = (!app.cors_origins.0.is_empty()).then(|| cors::layer(&app.cors_origins));
-    let models = Operation::ALL.into_iter().fold(Router::new(), |router, operation| {
-        router.route(&format!("/v1/models/{}", operation.name()), handler(operation))
+    let with_handlers =
+        Operation::ALL.into_iter().filter_map(|operation| Some((operation, handler(operation)?)));
+    let models = with_handlers.fold(Router::new(), |router, (operation, handler)| {
+        router.route(&format!("/v1/models/{}", operation.name()), handler)
     });
     let routes = models
         .route("/v1/models", get(openai::models::handle))

@@ -75,7 +75,7 @@ async fn an_unknown_path_is_a_problem_for_every_method() {
 
 #[tokio::test]
 async fn every_operation_has_a_route() {
-    for operation in Operation::ALL {
+    for operation in Operation::ALL.into_iter().filter(|operation| operation.has_form()) {
         let path = format!("/v1/models/{}", operation.name());
         let (response, body) = problem("POST", &path, &[]).await;
         assert_eq!((response.status(), &body["instance"]), (StatusCode::UNAUTHORIZED, &path.into()));

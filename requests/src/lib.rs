@@ -5,6 +5,7 @@ mod bounded;
 mod digits;
 pub mod key_term;
 mod language;
+pub mod live;
 mod operation;
 mod outcome;
 pub mod panjabi_text;
@@ -28,7 +29,7 @@ pub use parameters::{
     Parameters, Picture, Script, SpeechParameters, StrokeColor, StrokeWidth, SubtitleSize, TopK,
     TranslationParameters, WordSpace,
 };
-pub use queue::{QUEUES, QUICK, SPEECH, queue_named};
+pub use queue::{LIVE, QUEUES, QUICK, SPEECH, queue_named};
 pub use source_text::SourceText;
 pub use stored::{Job, Unreadable, WITH_ARTIFACTS, claimed, job};
 pub use upload::{MAX_FETCHED_S, MAX_RECORDING_S, MediaType, Upload};

@@ -3,7 +3,7 @@
 use akhar_jobs::Queue;
 use serde::{Deserialize, Serialize};
 
-use crate::{QUICK, SPEECH};
+use crate::{LIVE, QUICK, SPEECH};
 
 /// An operation of the service. The names are those in the request paths and are stored in rows: never rename one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -15,6 +15,8 @@ pub enum Operation {
     DigitRecognition,
     /// Writes Panjabi text by hand, as the strokes of a pen or as a picture of them.
     HandwritingGenerator,
+    /// Transcribes sound while it arrives.
+    LiveTranscription,
     /// Transcribes a recording of speech.
     SpeechRecognition,
     /// Translates a text between Panjabi and English.
@@ -23,10 +25,11 @@ pub enum Operation {
 
 impl Operation {
     /// Every operation.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::AlphabetRecognition,
         Self::DigitRecognition,
         Self::HandwritingGenerator,
+        Self::LiveTranscription,
         Self::SpeechRecognition,
         Self::Translation,
     ];
@@ -37,6 +40,7 @@ impl Operation {
             Self::AlphabetRecognition => "alphabet-recognition",
             Self::DigitRecognition => "digit-recognition",
             Self::HandwritingGenerator => "handwriting-generator",
+            Self::LiveTranscription => "live-transcription",
             Self::SpeechRecognition => "speech-recognition",
             Self::Translation => "translation",
         }
@@ -46,7 +50,13 @@ impl Operation {
     pub const fn queue(self) -> Queue {
         match self {
             Self::AlphabetRecognition | Self::DigitRecognition | Self::HandwritingGenerator => QUICK,
+            Self::LiveTranscription => LIVE,
             Self::SpeechRecognition | Self::Translation => SPEECH,
         }
+    }
+
+    /// Whether a request asks for it with a form. A session of [`Self::LiveTranscription`] is a socket.
+    pub const fn has_form(self) -> bool {
+        !matches!(self, Self::LiveTranscription)
     }
 }

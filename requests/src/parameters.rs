@@ -4,8 +4,8 @@ use akhar_jobs::Work;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    bounded::Bounded, digits::Digits, key_term::KeyTerm, language::Language, operation::Operation,
-    panjabi_text::PanjabiText, source_text::SourceText,
+    bounded::Bounded, digits::Digits, key_term::KeyTerm, language::Language, live::LiveParameters,
+    operation::Operation, panjabi_text::PanjabiText, source_text::SourceText,
 };
 
 /// The number of predictions to return.
@@ -43,6 +43,8 @@ pub enum Parameters {
     },
     /// Generation of handwriting.
     HandwritingGenerator(HandwritingParameters),
+    /// Live transcription.
+    LiveTranscription(LiveParameters),
     /// Recognition of speech.
     SpeechRecognition(SpeechParameters),
     /// Translation of a text.
@@ -255,6 +257,7 @@ impl Parameters {
             Self::AlphabetRecognition { .. } => Operation::AlphabetRecognition,
             Self::DigitRecognition { .. } => Operation::DigitRecognition,
             Self::HandwritingGenerator(_) => Operation::HandwritingGenerator,
+            Self::LiveTranscription(_) => Operation::LiveTranscription,
             Self::SpeechRecognition(_) => Operation::SpeechRecognition,
             Self::Translation(_) => Operation::Translation,
         }

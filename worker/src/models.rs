@@ -155,7 +155,8 @@ fn uses() -> Vec<(&'static str, Option<&'static str>)> {
         }
         _ => vec![(operation.name(), None)],
     };
-    let mut uses: Vec<_> = Operation::ALL.into_iter().flat_map(served).collect();
+    let mut uses: Vec<_> =
+        Operation::ALL.into_iter().filter(|operation| operation.has_form()).flat_map(served).collect();
     uses.push((punctuation::OPERATION, None));
     uses
 }

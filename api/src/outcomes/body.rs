@@ -44,7 +44,7 @@ pub(crate) fn body(
             handwriting(points, image).map(JobResultBody::Handwriting)
         }
         (
-            Operation::SpeechRecognition,
+            Operation::SpeechRecognition | Operation::LiveTranscription,
             Outcome::Transcription {
                 transcription,
                 translation,

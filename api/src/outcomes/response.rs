@@ -43,7 +43,7 @@ fn negotiate(
             "A picture is made on request: send `with-image` with the value true. An SVG is made \
                 if the Accept header of that request prefers it.",
         ),
-        Operation::SpeechRecognition => (
+        Operation::SpeechRecognition | Operation::LiveTranscription => (
             Representation::SEGMENTS,
             "Subtitles are made from segments: send `with-timestamps` with the value true.",
         ),
@@ -64,6 +64,7 @@ const fn representations(parameters: &Parameters) -> &'static [Representation] {
             pictures(picture.with_svg)
         }
         Parameters::SpeechRecognition(speech) if speech.with_timestamps => Representation::SEGMENTS,
+        Parameters::LiveTranscription(_) => Representation::SEGMENTS,
         Parameters::SpeechRecognition(_) | Parameters::Translation(_) => Representation::TEXT,
         Parameters::AlphabetRecognition { .. }
         | Parameters::DigitRecognition { .. }

@@ -10,7 +10,9 @@ const LONGEST_RETRY_AFTER_S: u64 = 120;
 
 /// Whether a path is of OpenAI's API. The operations have paths beside its models.
 pub(super) fn is_openai(path: &str) -> bool {
-    let is_operation = |name: &str| Operation::ALL.into_iter().any(|operation| operation.name() == name);
+    let is_operation = |name: &str| {
+        Operation::ALL.into_iter().any(|operation| operation.has_form() && operation.name() == name)
+    };
     let is_model = |name: &str| name.strip_prefix('/').map_or(name.is_empty(), |name| !is_operation(name));
     path.starts_with("/v1/audio/") || path.strip_prefix("/v1/models").is_some_and(is_model)
 }

@@ -59,7 +59,8 @@ const MAX_KEPT_BUFFER: usize = 1024 * 1024;
 /// A statement that was executed.
 #[derive(Debug, Clone, Copy)]
 pub struct Executed {
-    /// The name of the statement: `submit`, `claim`, `end`, `requeue`, `lookup`, `follow` or `keys`.
+    /// The name of the statement: `submit`, `claim`, `end`, `requeue`, `lookup`, `follow`, `append`, `inputs`, `say`,
+    /// `outputs` or `keys`.
     pub statement: &'static str,
     /// How many jobs it concerned.
     pub n_jobs: usize,

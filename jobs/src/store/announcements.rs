@@ -11,6 +11,12 @@ pub const JOBS_QUEUED: &str = "jobs_queued";
 /// The ends of jobs. The payload is their ids, separated by commas, which [`ended`](super::ended) parses.
 pub const JOBS_ENDED: &str = "jobs_ended";
 
+/// New parts of inputs. The payload is the ids of their jobs, separated by commas.
+pub const STREAM_INPUTS: &str = "stream_inputs";
+
+/// New output of jobs with such an input. The payload is the ids of the jobs, separated by commas.
+pub const STREAM_OUTPUTS: &str = "stream_outputs";
+
 /// Due webhook deliveries. The payload is empty.
 pub const WEBHOOKS_DUE: &str = "webhooks_due";
 

@@ -123,7 +123,7 @@ impl Ending {
 }
 
 /// Ends the jobs whose guards are met: writes their outcomes and artifacts, deletes their uploads (but not those of dead
-/// jobs, which the service failed to process and an operator can retry) and the parts that were stored while they ran,
+/// jobs, which the service failed to process and an operator can retry) with their streams' input, and the parts that were stored while they ran,
 /// adds what they used to the usage of their accounts, writes the deliveries of their webhooks, and announces their ends (see
 /// [`super::ended`]).
 ///
@@ -155,8 +155,9 @@ pub async fn end_within(
     endings: &[Ending],
 ) -> Result<Vec<EndedRow>, sqlx::Error> {
     let ended = update(transaction, &sorted(endings)).await?;
-    // A job that no worker has claimed has nothing beside its row, unless it has a webhook.
-    let to_settle: Vec<_> = ended.iter().filter(|row| row.attempt > 0 || row.has_webhook).collect();
+    // A job that no worker has claimed has nothing beside its row, unless it has a webhook or a stream.
+    let has_more = |row: &&EndedRow| row.attempt > 0 || row.has_webhook || row.has_stream;
+    let to_settle: Vec<_> = ended.iter().filter(has_more).collect();
     if !to_settle.is_empty() {
         settle(transaction, &to_settle, endings).await?;
     }
@@ -199,6 +200,8 @@ pub struct EndedRow {
     /// The address of the object that nobody needs any more.
     object: Option<String>,
     has_webhook: bool,
+    /// Whether it has a stream, if no worker has claimed it.
+    has_stream: bool,
     /// How often a worker has claimed it.
     attempt: i32,
     /// The worker of the last attempt, if that failed.
@@ -243,6 +246,7 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
                  else j.state = 'running' and j.attempt = e.attempt end
              returning j.id, j.attempt, j.acknowledged or j.upload_url is not null or e.may_run as must_flush,
                  case when not e.is_dead then j.upload_url end as object, j.webhook_url is not null as has_webhook,
+                 j.attempt = 0 and exists (select from streams s where s.job_id = j.id) as has_stream,
                  e.error is not null as has_failed,
                  -- A subselect still sees the row as it was before the statement, with its worker.
                  case when e.error is not null then (select worker from jobs old where old.id = j.id) end as failed_worker),
@@ -257,7 +261,7 @@ async fn update(db: &mut PgConnection, endings: &[&Ending]) -> Result<Vec<EndedR
                  case when not is_flushed then (select pg_notify($14, string_agg(id::text, ',')) from ended) end
              from flushed)
          -- Postgres executes `announced` because it is joined.
-         select id, object, has_webhook, attempt, failed_worker, has_failed, is_flushed from ended, announced",
+         select id, object, has_webhook, has_stream, attempt, failed_worker, has_failed, is_flushed from ended, announced",
     )
     .bind(JOBS_ENDED)
     .fetch_all(db)
@@ -287,6 +291,9 @@ async fn settle(db: &mut PgConnection, ended: &[&EndedRow], endings: &[Ending]) 
                  case state when 'cancelled' then transcribed_s else used.amount end as used_s
              from jobs left join used on job = id where id = any($5)),
          deleted_segments as (delete from segments where job_id = any($5)),
+         deleted_inputs as (
+             delete from stream_inputs where job_id in (
+                 select id from jobs where id = any($5) and outcome->>'kind' is distinct from 'failed')),
          inserted_attempts as (
              insert into failed_attempts (job_id, attempt, worker, started_at, error)
              select ended.id, ended.attempt, failed.worker, ended.started_at, ended.last_error

@@ -25,6 +25,7 @@ mod reserved_uploads;
 mod retry;
 mod rows;
 mod stored;
+mod streams;
 mod submissions;
 mod submit;
 mod sweep;
@@ -32,7 +33,7 @@ mod uploads;
 mod usage;
 mod waiting;
 
-pub use announcements::{JOBS_ENDED, JOBS_QUEUED, WEBHOOKS_DUE};
+pub use announcements::{JOBS_ENDED, JOBS_QUEUED, STREAM_INPUTS, STREAM_OUTPUTS, WEBHOOKS_DUE};
 pub use claim::{Claimed, claim, claimed_by};
 pub use clock::{Clock, ClockJump, clock, record_clock_jump};
 pub use control::{
@@ -56,6 +57,10 @@ pub use requeue::{Requeue, requeue};
 pub use reserved_uploads::{ReservedUpload, find_reserved_upload, reserve_upload};
 pub use retry::{CAN_BE_RETRIED, retry};
 pub use stored::stored_bytes;
+pub use streams::{
+    Appended, InputCursor, InputPart, Output, OutputCursor, OutputsSeen, StreamStart, append, follow_outputs,
+    read_inputs, stream_start, write_outputs,
+};
 pub use submissions::hold_writes;
 pub use submit::{Submitted, submit, submitted};
 pub use sweep::{RunningJob, expire, forget_workers, lost, make_due, overdue};

@@ -78,6 +78,7 @@ impl Pipeline {
             Parameters::AlphabetRecognition { .. } => Some(&*self.letters.engine),
             Parameters::DigitRecognition { .. } => Some(&*self.digits.engine),
             Parameters::HandwritingGenerator(_) => Some(&*self.handwriting.writer),
+            Parameters::LiveTranscription(parameters) => self.speech.engine(parameters.session.lang),
             Parameters::SpeechRecognition(parameters) => self.speech.engine(parameters.lang),
             Parameters::Translation(parameters) => self.translators.engine(parameters.lang),
         }
@@ -99,6 +100,9 @@ impl Pipeline {
             Parameters::DigitRecognition { top_k } => self.digits.recognise(requester, file, *top_k).await?,
             Parameters::HandwritingGenerator(parameters) => {
                 self.handwriting.write(requester, job, parameters).await?
+            }
+            Parameters::LiveTranscription(parameters) => {
+                return Err(OperationError::NoModel(parameters.session.lang.code()));
             }
             Parameters::SpeechRecognition(parameters) => {
                 let job = SpeechJob { requester, parameters, progress };
