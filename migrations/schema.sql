@@ -10,7 +10,7 @@ begin
     return null;
 end $function$;
 
--- Deletes what belongs to deleted jobs: artifacts, segments, failed attempts and webhooks.
+-- Deletes what belongs to deleted jobs: artifacts, segments, failed attempts, webhooks and streams.
 CREATE OR REPLACE FUNCTION public.delete_parts_of_jobs()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -22,6 +22,9 @@ begin
     delete from segments where job_id = any(jobs);
     delete from failed_attempts where job_id = any(jobs);
     delete from webhook_deliveries where job_id = any(jobs);
+    delete from streams where job_id = any(jobs);
+    delete from stream_inputs where job_id = any(jobs);
+    delete from stream_outputs where job_id = any(jobs);
     return null;
 end $function$;
 
@@ -98,7 +101,8 @@ CREATE OR REPLACE FUNCTION public.running_jobs()
  LANGUAGE sql
  STABLE
 AS $function$
-    select j.* from (values ('quick', 1::int2), ('quick', 0::int2), ('speech', 1::int2), ('speech', 0::int2)) as claimed (queue, priority)
+    select j.* from (values ('quick', 1::int2), ('quick', 0::int2), ('speech', 1::int2), ('speech', 0::int2),
+        ('live', 1::int2), ('live', 0::int2)) as claimed (queue, priority)
     join jobs j on j.queue = claimed.queue and j.priority = claimed.priority and j.ended_at is null and j.state = 'running'
         and j.turn <= coalesce((
             select c.turn from claimed_turns c where c.queue = claimed.queue and c.priority = claimed.priority
@@ -392,6 +396,32 @@ create table segments (
     text text not null, -- What is said in it.
     channel smallint, -- The channel that it is said in, from 1; null if the channels are mixed.
     constraint segments_pkey PRIMARY KEY (job_id, attempt, n)
+);
+
+-- The input of jobs that arrives while they run, from the part on that the next attempt would have to read. Deleted with the job, and when it ends unless it is dead.
+create table stream_inputs (
+    job_id uuid not null,
+    n bigint not null, -- Its number, from 1 without gaps.
+    bytes bytea not null,
+    mark jsonb, -- What the caller asks for behind these bytes; null for nothing.
+    constraint stream_inputs_pkey PRIMARY KEY (job_id, n)
+);
+
+-- What jobs with such an input have said so far. Nothing is taken back, also by later attempts. Deleted with the job.
+create table stream_outputs (
+    job_id uuid not null,
+    n bigint not null, -- Its number, from 1 without gaps, through all attempts.
+    event jsonb not null,
+    constraint stream_outputs_pkey PRIMARY KEY (job_id, n)
+);
+
+-- The jobs with such an input, from its first part on. Deleted with the job.
+create table streams (
+    job_id uuid not null,
+    n_read bigint not null default 0, -- Parts of the input up to this number are read and deleted.
+    checkpoint jsonb, -- What the next attempt has to know of them; null if nothing is read.
+    preview jsonb, -- What the job would say next and may still change; null for nothing.
+    constraint streams_pkey PRIMARY KEY (job_id)
 );
 
 -- Short-lived keys for web pages. Expired ones are deleted when their key gets another.

@@ -24,7 +24,7 @@ pub(crate) enum Command {
     },
     /// Start no more jobs of a queue. The api still accepts them, and running ones go on
     Pause {
-        /// quick or speech
+        /// quick, speech or live
         #[arg(value_parser = <Queue as Term>::parse)]
         queue: Queue,
         #[command(flatten)]
@@ -32,7 +32,7 @@ pub(crate) enum Command {
     },
     /// Accept no more jobs of a queue. Those that wait are run
     Drain {
-        /// quick or speech
+        /// quick, speech or live
         #[arg(value_parser = <Queue as Term>::parse)]
         queue: Queue,
         #[command(flatten)]
@@ -40,7 +40,7 @@ pub(crate) enum Command {
     },
     /// Accept and start jobs of a queue again
     Resume {
-        /// quick or speech
+        /// quick, speech or live
         #[arg(value_parser = <Queue as Term>::parse)]
         queue: Queue,
     },

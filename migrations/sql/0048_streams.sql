@@ -45,3 +45,12 @@ begin
     return null;
 end $$;
 comment on function delete_parts_of_jobs() is 'Deletes what belongs to deleted jobs: artifacts, segments, failed attempts, webhooks and streams.';
+
+create or replace function running_jobs() returns setof jobs language sql stable as $$
+    select j.* from (values ('quick', 1::int2), ('quick', 0::int2), ('speech', 1::int2), ('speech', 0::int2),
+        ('live', 1::int2), ('live', 0::int2)) as claimed (queue, priority)
+    join jobs j on j.queue = claimed.queue and j.priority = claimed.priority and j.ended_at is null and j.state = 'running'
+        and j.turn <= coalesce((
+            select c.turn from claimed_turns c where c.queue = claimed.queue and c.priority = claimed.priority
+            order by c.turn desc limit 1), 0)
+$$;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use akhar_jobs::Queue;
 use akhar_platform::database::Pool;
-use akhar_requests::{QUEUES, SPEECH};
+use akhar_requests::{LIVE, QUEUES, SPEECH};
 use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use tokio::time::sleep;
@@ -77,7 +77,7 @@ async fn record(transaction: &mut PgConnection) -> Result<Duration, sqlx::Error>
         sqlx::query(concat!(
             "with ended as materialized ( -- from the minute until now, since what began in the minute may have ended after it
                  select id, attempt, queue, state, created_at, started_at, ended_at, case
-                     when queue <> $4 then 0
+                     when queue <> all($4) then 0
                      when state = 'cancelled' then transcribed_s
                      else (outcome->>'seconds')::float8 end as audio_s
                  from jobs where ended_at >= $1 and ended_at <= now()
@@ -110,7 +110,7 @@ async fn record(transaction: &mut PgConnection) -> Result<Duration, sqlx::Error>
         .bind(minute)
         .bind(minute + Duration::from_secs(60))
         .bind(QUEUES.map(Queue::name))
-        .bind(SPEECH.name())
+        .bind([SPEECH, LIVE].map(Queue::name))
         .execute(&mut *transaction)
         .await?;
         sqlx::query("delete from queue_minutes where minute < now() - interval '1 day'")

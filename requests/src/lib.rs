@@ -11,6 +11,7 @@ mod outcome;
 pub mod panjabi_text;
 mod parameters;
 mod queue;
+mod script;
 pub mod sniff;
 pub mod source_text;
 mod stored;
@@ -26,10 +27,11 @@ pub use outcome::{Outcome, Prediction, ProbablyWrong, Segment, TextKind, Word};
 pub use panjabi_text::PanjabiText;
 pub use parameters::{
     Channels, CharSpace, HandwritingParameters, LineSpace, MaxLineLength, MaxLines, PageLength, PageWidth,
-    Parameters, Picture, Script, SpeechParameters, StrokeColor, StrokeWidth, SubtitleSize, TopK,
+    Parameters, Picture, SpeechParameters, StrokeColor, StrokeWidth, SubtitleSize, TopK,
     TranslationParameters, WordSpace,
 };
 pub use queue::{LIVE, QUEUES, QUICK, SPEECH, queue_named};
+pub use script::Script;
 pub use source_text::SourceText;
 pub use stored::{Job, Unreadable, WITH_ARTIFACTS, claimed, job};
 pub use upload::{MAX_FETCHED_S, MAX_RECORDING_S, MediaType, Upload};

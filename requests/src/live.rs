@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{digits::Digits, key_term::KeyTerm, language::Language, parameters::Script};
+use crate::{digits::Digits, key_term::KeyTerm, language::Language, script::Script};
 
 /// The longest session, seconds of sound.
 pub const MAX_LIVE_S: u32 = 2 * 60 * 60;

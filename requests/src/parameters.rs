@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     bounded::Bounded, digits::Digits, key_term::KeyTerm, language::Language, live::LiveParameters,
-    operation::Operation, panjabi_text::PanjabiText, source_text::SourceText,
+    operation::Operation, panjabi_text::PanjabiText, script::Script, source_text::SourceText,
 };
 
 /// The number of predictions to return.
@@ -140,38 +140,6 @@ impl SubtitleSize {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(crate) const fn is_usual(&self) -> bool {
         self.max_line_length.is_none() && self.max_lines.is_none()
-    }
-}
-
-/// A script of Panjabi. The names are stored in rows: never rename one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Script {
-    /// ਪੰਜਾਬੀ.
-    #[default]
-    Gurmukhi,
-    /// paṃjābī.
-    Latin,
-    /// پنجابی.
-    Shahmukhi,
-}
-
-impl Script {
-    /// Every script.
-    pub const ALL: [Self; 3] = [Self::Gurmukhi, Self::Latin, Self::Shahmukhi];
-
-    /// The name in requests.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Gurmukhi => "gurmukhi",
-            Self::Latin => "latin",
-            Self::Shahmukhi => "shahmukhi",
-        }
-    }
-
-    /// Whether it is Gurmukhi, the usual one.
-    pub const fn is_gurmukhi(&self) -> bool {
-        matches!(self, Self::Gurmukhi)
     }
 }
 

@@ -15,13 +15,13 @@ pub fn actor() -> Actor {
     Actor::of_command("test@here".to_owned())
 }
 
-/// Records a day of both queues, from a minute ahead back, without the minute of ten hours ago.
+/// Records a day of all queues, from a minute ahead back, without the minute of ten hours ago.
 pub async fn record_day(db: &Pool) {
     sqlx::query(
         "insert into queue_minutes (minute, queue, n_started, n_ended, n_failed, oldest_wait_ms, audio_s)
          select date_trunc('minute', now()) - make_interval(mins => ago), queue, n, n - ago % 3 + 1,
              case when ago % 97 < 5 then n / 4 else 0 end, (100 + n * n) * 1000 / 70, case queue when 'speech' then n * 20 else 0 end
-         from generate_series(-1, 1439) as ago, unnest('{quick,speech}'::text[]) as queue,
+         from generate_series(-1, 1439) as ago, unnest('{quick,speech,live}'::text[]) as queue,
              lateral (select (30 + 25 * sin(ago / 200.0) + ago % 7)::int4 as n) as load
          where ago <> 600
          on conflict (minute, queue) do update set n_started = excluded.n_started",

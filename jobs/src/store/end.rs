@@ -195,6 +195,7 @@ impl Ends {
 
 /// A job that ended.
 #[derive(sqlx::FromRow)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a column")]
 pub struct EndedRow {
     id: JobId,
     /// The address of the object that nobody needs any more.

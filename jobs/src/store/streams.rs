@@ -89,12 +89,15 @@ pub struct InputCursor {
     pub after: i64,
 }
 
+/// The place of a cursor, and a part behind it: its number, its bytes and its mark.
+type InputRow = (i64, i64, Vec<u8>, Option<Json<Value>>);
+
 /// Reads the next parts of the inputs, some of each, in the order of the cursors.
 pub async fn read_inputs(
     db: &mut PgConnection,
     cursors: &[InputCursor],
 ) -> Result<Vec<Vec<InputPart>>, sqlx::Error> {
-    let rows: Vec<(i64, i64, Vec<u8>, Option<Json<Value>>)> = sqlx::query_as(
+    let rows: Vec<InputRow> = sqlx::query_as(
         "select c.at, i.n, i.bytes, i.mark
          from unnest($1::uuid[], $2::int8[]) with ordinality as c (job_id, after, at)
          cross join lateral (

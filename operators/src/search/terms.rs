@@ -21,7 +21,7 @@ macro_rules! with_job_conditions {
             [
                 state: $crate::search::terms::JobState, "state", "Only jobs in this state.",
                     "In this state: queued, running, succeeded, failed or cancelled", ();
-                queue: $crate::search::terms::Queue, "queue", "Only jobs in this queue.", "In this queue: quick or speech", ();
+                queue: $crate::search::terms::Queue, "queue", "Only jobs in this queue.", "In this queue: quick, speech or live", ();
                 operation: $crate::search::terms::Operation, "operation", "Only jobs of this operation.",
                     "Of this operation, such as speech-recognition", ();
                 account: $crate::search::terms::AccountName, "account",
@@ -117,7 +117,7 @@ impl Term for JobState {
 
 impl Term for Queue {
     fn parse(text: &str) -> Result<Self, String> {
-        queue_named(text).ok_or_else(|| "expected quick or speech".to_owned())
+        queue_named(text).ok_or_else(|| "expected quick, speech or live".to_owned())
     }
 
     fn words(&self) -> String {

@@ -141,7 +141,7 @@ table! {
 
     /// Operations on the store of uploads outside the database (`AKHAR_UPLOAD_STORE`) that failed: `write`, `read`, `list`, `delete` or `sign` (a URL for a caller). Each worker lists the store once a minute.
     UPLOAD_STORE_FAILURES: Counter["operation"] = "akhar_upload_store_failures_total", All;
-    /// Items in one statement that many callers share: `submit`, `lookup`, `follow` and `keys` in an api, `claim`, `end` and `requeue` in a worker.
+    /// Items in one statement that many callers share: `submit`, `lookup`, `follow`, `append`, `outputs` and `keys` in an api, `claim`, `end`, `requeue`, `inputs` and `say` in a worker.
     STATEMENT_ITEMS: Histogram(ITEMS)["statement"] = "akhar_statement_items", All;
     /// Time of one statement of the queue.
     STATEMENT_SECONDS: Histogram(SECONDS)["statement"] = "akhar_statement_duration_seconds", All;

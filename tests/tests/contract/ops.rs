@@ -68,23 +68,23 @@ async fn the_overview_has_the_last_day_of_each_queue_for_every_role() {
     let stack = Stack::with().workers(0).start().await;
     let recorded = "select count(distinct queue) from queue_minutes";
     akhar_tests::until("the process records a minute", async || {
-        (count(&stack, recorded).await == 2).then_some(())
+        (count(&stack, recorded).await == 3).then_some(())
     })
     .await;
     record_day(&stack.db).await;
     let operator = Operator::with_role(&stack, "view").await;
     let page = operator.get("/ops").await.text();
-    for queue in ["quick", "speech"] {
+    for queue in ["quick", "speech", "live"] {
         for chart in ["rates", "wait"] {
             assert!(page.contains(&format!("aria-labelledby=\"{queue}-{chart}-title\"")), "{queue} {chart}");
         }
     }
-    assert_eq!(page.matches("not recorded: 1 min.</desc>").count(), 4);
+    assert_eq!(page.matches("not recorded: 1 min.</desc>").count(), 6);
     // One minute is missing, which is an area of its own.
     let gap = Regex::new(r#"class="missing" d="M(\d+) 1000V0H(\d+)V1000z""#).expect("a pattern");
     let gaps: Vec<_> = gap.captures_iter(&page).map(|found| found.extract::<2>().1).collect();
     let numbers = gaps.iter().map(|gap| gap.map(|x| x.parse::<u32>().expect("a number")));
-    assert!(gaps.len() == 4 && numbers.clone().all(|[from, to]| to == from + 1), "{gaps:?}");
+    assert!(gaps.len() == 6 && numbers.clone().all(|[from, to]| to == from + 1), "{gaps:?}");
     for shown in [
         "/min</text>",
         " s</text>",
@@ -109,7 +109,7 @@ async fn the_charts_mark_what_changed() {
         "model of digit-recognition: ",
     ] {
         let n = marks.iter().filter(|mark| mark.contains(changed)).count();
-        assert_eq!(n, 4, "{changed} is in each chart: {marks:?}");
+        assert_eq!(n, 6, "{changed} is in each chart: {marks:?}");
         assert!(page.split_once("What changed").is_some_and(|(_, list)| list.contains(changed)), "{page}");
     }
 }
