@@ -19,6 +19,7 @@ pub mod hostile;
 pub mod http;
 pub mod hub;
 pub mod images;
+pub mod live;
 pub mod load;
 pub mod load_balancer;
 pub mod models;

@@ -115,6 +115,11 @@ impl<M: BatchModel> Engine<M> {
         Ok(Self { name: name.to_owned(), running, requests: sender })
     }
 
+    /// Whether a request waits that no thread has seen.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.requests.capacity() < CHANNEL_BOUND
+    }
+
     /// Runs the model on one input when it is its turn. If the returned future is dropped before the batch starts, the
     /// input is skipped.
     pub(crate) async fn infer(&self, turn: Turn, input: M::Input) -> Result<Answer<M::Output>, EngineError> {

@@ -15,11 +15,12 @@ mod measure;
 mod models;
 mod operations;
 mod recording;
+mod stream;
 
 use std::sync::Arc;
 
 use akhar_jobs::{
-    backend::{ClaimedJob, Claims, Endings, Wakeups},
+    backend::{ClaimedJob, Claims, Endings, StreamWakeups, Wakeups},
     store,
     uploads::{Orphans, UploadStore},
 };
@@ -47,6 +48,7 @@ use attempts::{Attempts, ConsumerConfig, Consumers, Downloads};
 use liveness::{Sweeper, expire, heartbeat, sweep_uploads};
 use measure::Measured;
 use models::Models;
+use stream::Streams;
 
 /// Checks the models, calls `ready`, and works until `shutdown`. The models of letters and digits are loaded before, the
 /// others by the first job that needs them.
@@ -78,12 +80,14 @@ pub async fn run(
     let tracker = TaskTracker::new();
     let endings = Endings::start(&db, uploads.clone());
     let stuck = CancellationToken::new();
+    let inputs = Arc::new(StreamWakeups::default());
     let attempts = Arc::new(Attempts {
         db: db.clone(),
         endings: endings.clone(),
         uploads: uploads.clone(),
         downloads: Arc::new(Downloads::new(UrlRules::new(config.webhook_networks()))),
         models: models.clone(),
+        streams: Streams::start(&db, inputs.clone()),
         live: live.clone(),
         stuck: stuck.clone(),
         tracker: tracker.clone(),
@@ -96,7 +100,7 @@ pub async fn run(
     let exports = exporter.serve(Measured { database: database.clone(), held: held.clone() });
     let wakeups = Arc::new(Wakeups::new(&QUEUES));
     let helpers = TaskTracker::new();
-    helpers.spawn(listen(database.clone(), wakeups.clone(), shutdown.clone()));
+    helpers.spawn(listen(database.clone(), wakeups.clone(), inputs, shutdown.clone()));
     helpers.spawn(models.clone().follow(registry, shutdown.clone()));
     let (written, heartbeats) = watch::channel(0);
     let (compared, times) = watch::channel(None);
@@ -148,14 +152,20 @@ pub async fn run(
     if is_stuck { Err(WorkerError::Stuck) } else { Ok(()) }
 }
 
-/// Wakes the consumers whenever Postgres announces queued jobs, until a soft shutdown.
-async fn listen(database: Database, wakeups: Arc<Wakeups>, shutdown: Shutdown) {
+/// Wakes the consumers whenever Postgres announces queued jobs, and attempts whenever it announces input of their streams, until a soft
+/// shutdown.
+async fn listen(database: Database, wakeups: Arc<Wakeups>, streams: Arc<StreamWakeups>, shutdown: Shutdown) {
     let on_event = |event: Event<'_>| match event {
-        Event::Missed => wakeups.wake_all(), // announcements may have been missed before the connection
+        // Announcements may have been missed before the connection.
+        Event::Missed => {
+            wakeups.wake_all();
+            streams.wake_all();
+        }
+        Event::Notified { channel: store::STREAM_INPUTS, payload } => streams.announce(payload),
         Event::Notified { payload, .. } => wakeups.announce(payload),
     };
     tokio::select! {
-        () = database.listen(&[store::JOBS_QUEUED], on_event) => (),
+        () = database.listen(&[store::JOBS_QUEUED, store::STREAM_INPUTS], on_event) => (),
         () = shutdown.soft.cancelled() => (),
     }
 }

@@ -16,6 +16,7 @@ mod full_disk;
 mod hang_ups;
 mod killed_api;
 mod killed_postgres;
+mod live;
 mod locks;
 mod migrating;
 mod minutes;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use akhar_jobs::{
-    End, Fence, JobId, JobUpload, Part, RecordingUrl, Timing,
+    End, Fence, JobId, JobUpload, Part, Queue, RecordingUrl, Timing,
     backend::{ClaimedJob, Endings, Hold},
     store::{self, Claimed, Ending, Guard, Requeue},
     uploads::UploadStore,
@@ -19,7 +19,7 @@ use akhar_platform::{
     shutdown::Shutdown,
     telemetry::traces::{self, Messaging},
 };
-use akhar_requests::{MediaType, Outcome, Parameters};
+use akhar_requests::{LIVE, MediaType, Outcome, Parameters};
 use tokio::{sync::watch, time::MissedTickBehavior};
 use tokio_util::{
     sync::CancellationToken,
@@ -40,6 +40,7 @@ use crate::{
     fair_queue::Requester,
     models::Models,
     operations::{OperationError, Pipeline, Progress, goes_on},
+    stream::{Stream, Streams},
 };
 
 /// The shortest time between two writes of a job's progress.
@@ -63,6 +64,7 @@ pub(crate) struct Attempts {
     pub(crate) uploads: UploadStore,
     pub(crate) downloads: Arc<Downloads>,
     pub(crate) models: Arc<Models>,
+    pub(crate) streams: Streams,
     pub(crate) live: LiveConfig,
     /// Cancelled when a model does not answer any more. A run of a model cannot be ended, so the process has to end.
     pub(crate) stuck: CancellationToken,
@@ -92,6 +94,7 @@ struct Work {
     upload: Option<(JobUpload, MediaType)>,
     uploads: UploadStore,
     recording: Option<Recording>,
+    stream: Stream,
     pipeline: Arc<Pipeline>,
     timeout: Duration,
 }
@@ -146,7 +149,7 @@ impl Work {
     /// whole attempt can take long though each part of it comes. Also returns the model, if it has not answered anybody for
     /// the whole step.
     async fn run(self, progress: watch::Sender<Progress>) -> (AttemptResult, Option<String>) {
-        let Self { requester, job, parameters, upload, uploads, recording, pipeline, timeout } = self;
+        let Self { requester, job, parameters, upload, uploads, recording, stream, pipeline, timeout } = self;
         let steps = progress.subscribe();
         let work = async {
             let field = match (&recording, upload.as_ref().and_then(|(upload, _)| upload.of_caller())) {
@@ -167,7 +170,7 @@ impl Work {
                     Err(UploadError::Unavailable(error)) => return AttemptResult::Unread(error),
                 },
             };
-            match pipeline.work((requester, job), &parameters, file, &progress).await {
+            match pipeline.work((requester, job), &parameters, (file, &stream), &progress).await {
                 Ok((outcome, timing)) => AttemptResult::Outcome(of_field(outcome, field), timing),
                 Err(error) => failed(&error),
             }
@@ -254,6 +257,7 @@ impl Attempts {
             upload,
             uploads: self.uploads.clone(),
             recording,
+            stream: self.streams.of(fence),
             pipeline,
             timeout: ConsumerConfig::of(claimed.queue, &config).timeout,
         };
@@ -265,7 +269,7 @@ impl Attempts {
         };
         let worked = tokio::select! {
             worked = worked => worked,
-            () = self.shutdown.deadline.cancelled() => return self.hand_back(fence, &report).await,
+            () = self.is_to_be_handed_back(claimed.queue) => return self.hand_back(fence, &report).await,
         };
         hold.work_is_over();
         let Some(worked) = worked else {
@@ -311,6 +315,13 @@ impl Attempts {
             }
             AttemptResult::Failed(code, error) => self.try_again(fence, &report, code, error, true).await,
         }
+    }
+
+    /// Waits until this worker may not finish the attempt. Another one goes on with a live session where this one stops, so it is not
+    /// finished here.
+    async fn is_to_be_handed_back(&self, queue: Queue) {
+        let stop = if queue == LIVE { &self.shutdown.soft } else { &self.shutdown.deadline };
+        stop.cancelled().await;
     }
 
     /// Writes the job's progress to the database, at most once a second, until its work is over. Progress is

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use akhar_jobs::{Places, Queue};
 use akhar_platform::config::Config;
-use akhar_requests::{MAX_FETCHED_S, MAX_RECORDING_S, SPEECH};
+use akhar_requests::{LIVE, MAX_FETCHED_S, MAX_RECORDING_S, SPEECH, live::MAX_LIVE_S};
 
 /// How many recordings a worker works on for each that one account may have there. They take turns at the models window
 /// by window, so each of so many accounts goes on at once.
@@ -12,6 +12,9 @@ const RECORDINGS_PER_PLACE: u8 = 8;
 
 /// How many of those may have large uploads, for each that one account may have.
 const LARGE_RECORDINGS_PER_PLACE: u8 = 2;
+
+/// How many live sessions a worker has for each copy of the speech models: most of a session nobody speaks, or the model is faster.
+const SESSIONS_PER_COPY: usize = 32;
 
 /// Seconds that an attempt at a picture or a text may take: a thousand times as long as most take.
 const QUICK_TIMEOUT_S: u64 = 30;
@@ -32,6 +35,8 @@ impl ConsumerConfig {
     pub(crate) fn of(queue: Queue, config: &Config) -> Self {
         let (places, timeout_s) = if queue == SPEECH {
             (recordings(N_OF_ACCOUNT * config.speech_copies().get()), config.speech_timeout_s)
+        } else if queue == LIVE {
+            (Places::any(SESSIONS_PER_COPY * config.speech_copies().get()), config.speech_timeout_s)
         } else {
             (Places::any(config.worker_concurrency.get()), QUICK_TIMEOUT_S)
         };
@@ -44,6 +49,8 @@ impl ConsumerConfig {
         let Self { timeout, .. } = Self::of(queue, config);
         if queue == SPEECH {
             timeout.saturating_mul(u32::from(RECORDINGS_PER_PLACE) * (MAX_FETCHED_S / MAX_RECORDING_S))
+        } else if queue == LIVE {
+            Duration::from_secs(MAX_LIVE_S.into()).saturating_add(timeout)
         } else {
             timeout
         }

@@ -28,6 +28,10 @@ pub(crate) enum OperationError {
     Decoder,
     #[error("the thread that decodes the recording does not go on")]
     DecoderStuck,
+    #[error("the sound cannot be prepared: {0}")]
+    Sound(String),
+    #[error("the job was cancelled, claimed again or queued again")]
+    ClaimLost,
     #[error("the thread that searches for the transcript panicked")]
     Search,
 }

@@ -122,6 +122,11 @@ impl LanguageEngine {
         })
     }
 
+    /// Whether others wait for the model.
+    pub(super) fn is_busy(&self) -> bool {
+        self.engine.is_busy()
+    }
+
     /// How the input of the model is prepared.
     pub(super) fn input(&self) -> (Arc<dyn FrontEnd>, Clock) {
         (self.front_end.clone(), self.clock)

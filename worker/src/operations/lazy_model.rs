@@ -90,6 +90,11 @@ impl<T: Send + Sync + 'static> LazyModel<T> {
         self.loaded()
     }
 
+    /// The model, if it is loaded.
+    pub(super) fn ready(&self) -> Option<&T> {
+        self.loaded.get()
+    }
+
     /// The same. Blocks the thread while the model is being loaded.
     pub(super) fn loaded(&self) -> Result<&T, WorkerError> {
         if let Some(loaded) = self.loaded.get() {

@@ -10,6 +10,7 @@ mod error;
 mod handwriting;
 mod language_engine;
 mod lazy_model;
+mod live;
 mod pipeline;
 mod preparation;
 mod progress;

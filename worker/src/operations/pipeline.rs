@@ -12,6 +12,7 @@ use super::{
     error::OperationError,
     handwriting::HandwritingOperation,
     lazy_model::LazyModels,
+    live::{self, LiveJob},
     progress::Progress,
     recognition::RecognitionOperation,
     speech::{SpeechJob, SpeechOperation},
@@ -27,6 +28,7 @@ use crate::{
     engine::RunningModel,
     error::WorkerError,
     fair_queue::Requester,
+    stream::Stream,
 };
 
 /// All operations with their models.
@@ -84,13 +86,13 @@ impl Pipeline {
         }
     }
 
-    /// Runs one job of an account, which takes turns with others at the models. For a recording, `progress` receives how far its transcription is.
+    /// Runs one job of an account, which takes turns with others at the models. `stream`: its input that arrives while it runs, if it has any. For a recording, `progress` receives how far its transcription is.
     /// An input that cannot be processed gives a rejected outcome, not an error.
     pub(crate) async fn work(
         &self,
         (requester, job): (Requester, JobId),
         parameters: &Parameters,
-        file: Option<JobFile>,
+        (file, stream): (Option<JobFile>, &Stream),
         progress: &watch::Sender<Progress>,
     ) -> Result<(Outcome, Timing), OperationError> {
         Ok(match parameters {
@@ -102,7 +104,8 @@ impl Pipeline {
                 self.handwriting.write(requester, job, parameters).await?
             }
             Parameters::LiveTranscription(parameters) => {
-                return Err(OperationError::NoModel(parameters.session.lang.code()));
+                let job = LiveJob { requester, parameters, stream, progress };
+                live::transcribe(&self.speech, job).await?
             }
             Parameters::SpeechRecognition(parameters) => {
                 let job = SpeechJob { requester, parameters, progress };

@@ -54,7 +54,7 @@ use crate::{
 
 /// The models of all languages, and the translators.
 pub(crate) struct SpeechOperation {
-    engines: HashMap<Language, Arc<LazyModel<LanguageEngine>>>,
+    pub(super) engines: HashMap<Language, Arc<LazyModel<LanguageEngine>>>,
     translators: Translators,
     punctuation: Punctuation,
     turns: DecodingTurns,
@@ -106,6 +106,11 @@ impl SpeechOperation {
     /// The engine of the model for this language.
     pub(super) fn engine(&self, language: Language) -> Option<&dyn RunningModel> {
         Some(&**self.engines.get(&language)?)
+    }
+
+    /// Whether others wait for the model for this language.
+    pub(super) fn is_busy(&self, language: Language) -> bool {
+        self.engines.get(&language).is_some_and(|engine| engine.ready().is_some_and(LanguageEngine::is_busy))
     }
 
     /// Transcribes a recording, and translates the transcript on request.
@@ -245,14 +250,8 @@ impl SpeechOperation {
                 }
                 Prepared::Last(Last::End { seconds, warnings }, preparing) => {
                     let words = joiner.words();
-                    let mut segments = segments(&words, seconds);
-                    let (words, sources) = if let Some(writer) = &mut writer {
-                        spent.model += writer.read(&words, true).await?;
-                        writer.finish(&words, &mut segments)
-                    } else {
-                        let of_segments = divided(&words).into_iter().map(|range| words[range].to_vec());
-                        (of_segments.collect(), segments.iter().map(|s| s.text.clone()).collect())
-                    };
+                    let Written { segments, words, sources } =
+                        written(&words, seconds, writer.as_mut(), spent).await?;
                     if channel.is_some() {
                         // The segments of other channels wait for the last ones of this channel.
                         let last = segments.iter().skip(n_given).cloned();
@@ -273,6 +272,26 @@ impl SpeechOperation {
                 }
             }
         }
+    }
+
+    /// The outcome of words that were recognised elsewhere, of `seconds` of sound.
+    pub(super) async fn outcome_of(
+        &self,
+        job: &SpeechJob<'_>,
+        model: Option<Confidence>,
+        words: &[TimedText],
+        seconds: f64,
+    ) -> Result<(Outcome, Duration), OperationError> {
+        let &SpeechJob { requester, parameters, .. } = job;
+        let writer = |digits| self.punctuation.writer(requester, parameters.lang, digits);
+        let mut writer = parameters.written.and_then(writer);
+        let mut spent = Recognising::default();
+        let Written { segments, words, sources } =
+            written(words, seconds, writer.as_mut(), &mut spent).await?;
+        let utterances = utterances(segments, sources, &words, None, seconds);
+        let recognised = Recognised { utterances, seconds, warnings: Vec::new() };
+        let (outcome, took) = self.outcome(job, (model, false), recognised).await?;
+        Ok((outcome, took + spent.model))
     }
 
     /// Builds the outcome of a recording that is transcribed. `is_other`: another language was heard than the model's, so that the
@@ -347,6 +366,33 @@ impl SpeechOperation {
 
 fn probably_wrong(text: TextKind, parts: Vec<(f64, f64)>) -> Vec<ProbablyWrong> {
     parts.into_iter().map(|(start, end)| ProbablyWrong { text, start, end }).collect()
+}
+
+/// A recording as it is written.
+struct Written {
+    segments: Vec<TimedText>,
+    /// The words of each segment.
+    words: Vec<Vec<TimedText>>,
+    /// The segments as the translator reads them.
+    sources: Vec<String>,
+}
+
+/// Divides all words of a recording into segments, and writes them.
+async fn written(
+    words: &[TimedText],
+    seconds: f64,
+    writer: Option<&mut Writer>,
+    spent: &mut Recognising,
+) -> Result<Written, OperationError> {
+    let mut segments = segments(words, seconds);
+    let (words, sources) = if let Some(writer) = writer {
+        spent.model += writer.read(words, true).await?;
+        writer.finish(words, &mut segments)
+    } else {
+        let of_segments = divided(words).into_iter().map(|range| words[range].to_vec());
+        (of_segments.collect(), segments.iter().map(|s| s.text.clone()).collect())
+    };
+    Ok(Written { segments, words, sources })
 }
 
 /// Takes the segments that nothing changes any more, with their words as they are written.

@@ -62,6 +62,15 @@ pub(crate) fn certain_type(bytes: &[u8]) -> Option<MediaType> {
     MediaType::of_container(bytes).or_else(|| kind::is_wav(bytes).then_some(MediaType::Wav))
 }
 
+/// Sound of another rate at 16 kHz.
+pub(crate) fn resampled(rate: u32, samples: &[f32]) -> Result<Vec<f32>, Undecodable> {
+    let mut resampler = Resampler::new(rate)?;
+    let mut ready = Vec::new();
+    resampler.push(samples, &mut ready)?;
+    resampler.finish(&mut ready)?;
+    Ok(ready)
+}
+
 /// An opened audio file, which gives its sound at 16 kHz in pieces of one second. It is decoded once for all tracks.
 pub(crate) struct Audio {
     /// The recordings that are still to be decoded.

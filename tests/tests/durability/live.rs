@@ -1,0 +1,125 @@
+//! A live transcription goes on where a worker or a Postgres that was killed has left it: every word is said once, in order.
+
+use akhar_requests::live::{LiveEvent, LiveMark, LiveUtterance};
+use akhar_tests::{
+    Cluster, Form, Stack,
+    http::send,
+    live::{PART, Session},
+    speech::{RATE, recording, wav},
+    until,
+};
+use rustix::process::Signal;
+
+async fn say(session: &mut Session, samples: &[i16]) {
+    for part in samples.chunks(PART) {
+        session.append(part, None).await;
+    }
+}
+
+async fn completes(session: &Session, n: usize) {
+    let what = format!("{n} utterances are complete");
+    until(&what, async || (completed(&session.said().await?).len() >= n).then_some(())).await;
+}
+
+/// Ends a session, and returns the texts of its utterances.
+async fn end(mut session: Session) -> Vec<String> {
+    session.append(&[], Some(LiveMark::End)).await;
+    let outcome: (String, i64) = until("the session ends", async || {
+        let sql = "select outcome->>'transcription', (select count(*) from stream_inputs where job_id = id)
+                   from jobs where id = $1 and state = 'succeeded'";
+        sqlx::query_as(sql).bind(session.job).fetch_optional(&session.db).await.ok().flatten()
+    })
+    .await;
+    let said = session.said().await.expect("Postgres is there");
+    let texts: Vec<String> = completed(&said).into_iter().map(|utterance| utterance.text.clone()).collect();
+    assert_eq!(outcome, (texts.join(" "), 0), "the outcome, and no sound is left");
+    texts
+}
+
+/// The utterances. Checks that they are numbered, and that each is what was said of it.
+fn completed(said: &[LiveEvent]) -> Vec<&LiveUtterance> {
+    let mut utterances = Vec::new();
+    let mut text = String::new();
+    for event in said {
+        match event {
+            LiveEvent::Delta { item, text: further } => {
+                assert_eq!(usize::try_from(*item).expect("a number"), utterances.len() + 1, "{said:?}");
+                text.push_str(further);
+            }
+            LiveEvent::Completed(utterance) => {
+                assert_eq!(utterance.text, std::mem::take(&mut text), "{said:?}");
+                utterances.push(utterance);
+                assert_eq!(usize::try_from(utterance.item).expect("a number"), utterances.len());
+            }
+            LiveEvent::SpeechStarted { .. }
+            | LiveEvent::SpeechStopped { .. }
+            | LiveEvent::Committed { .. } => (),
+            other => panic!("{other:?}"),
+        }
+    }
+    utterances
+}
+
+/// Four sentences with pauses between them.
+fn sentences() -> Vec<Vec<i16>> {
+    let pause = vec![0; RATE];
+    let names = ["pa-school.wav", "pa-sister.wav", "pa-two-sentences.wav", "pa-school.wav"];
+    names.map(|name| [recording(name).samples(), pause.clone()].concat()).into()
+}
+
+/// What an undisturbed session says of the sentences.
+async fn undisturbed(stack: &Stack) -> Vec<String> {
+    let mut session = Session::start(stack, "pa").await;
+    for sentence in sentences() {
+        say(&mut session, &sentence).await;
+    }
+    end(session).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_says_what_the_file_of_its_sound_says() {
+    let stack = Stack::start().await;
+    let samples = sentences().concat();
+    let texts = undisturbed(&stack).await;
+    assert_eq!(texts.len(), 5, "{texts:?}");
+    let file = send(stack.post("speech-recognition", &Form::upload(&wav(&samples)))).await.json();
+    assert_eq!(file["transcription"], texts.join(" "));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_is_killed_in_a_session_loses_no_word_and_repeats_none() {
+    let mut stack = Stack::start().await;
+    let expected = undisturbed(&stack).await;
+    let mut session = Session::start(&stack, "pa").await;
+    let sentences = sentences();
+    say(&mut session, &sentences[0]).await;
+    say(&mut session, &sentences[1][..RATE]).await;
+    completes(&session, 1).await;
+    stack.add_worker().await;
+    stack.workers[0].kill().await;
+    say(&mut session, &sentences[1][RATE..]).await;
+    say(&mut session, &sentences[2]).await;
+    completes(&session, 2).await;
+    stack.add_worker().await;
+    let stopped = stack.workers[1].restart(Signal::TERM).await;
+    assert!(stopped.success(), "{stopped}");
+    say(&mut session, &sentences[3]).await;
+    assert_eq!(end(session).await, expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_postgres_that_is_killed_in_a_session_loses_no_word_and_repeats_none() {
+    let cluster = Cluster::own();
+    cluster.flush_late().await;
+    let stack = Stack::with().on(&cluster).start().await;
+    let expected = undisturbed(&stack).await;
+    let mut session = Session::start(&stack, "pa").await;
+    for (nth, sentence) in sentences().iter().enumerate() {
+        say(&mut session, &sentence[..RATE]).await;
+        completes(&session, nth).await;
+        cluster.kill().await;
+        cluster.start_again().await;
+        say(&mut session, &sentence[RATE..]).await;
+    }
+    assert_eq!(end(session).await, expected);
+}

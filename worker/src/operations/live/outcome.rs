@@ -1,0 +1,127 @@
+//! The outcome of a session: all that it has said comes in.
+
+use akhar_requests::{
+    Outcome, Segment, SubtitleSize, Word,
+    live::{LiveEvent, LiveUtterance},
+};
+
+use super::super::shown::thousandths;
+
+/// The outcome of a session of so many seconds, as that of a recording.
+pub(super) fn outcome(said: impl Iterator<Item = LiveEvent>, seconds: f64) -> Outcome {
+    let utterances: Vec<LiveUtterance> = said
+        .filter_map(|event| match event {
+            LiveEvent::Completed(utterance) if !utterance.text.is_empty() => Some(utterance),
+            _ => None,
+        })
+        .collect();
+    let joined = |texts: Vec<&str>| texts.join(" ");
+    let translations: Vec<&str> = utterances.iter().filter_map(|u| u.translation.as_deref()).collect();
+    let mut warnings: Vec<String> = Vec::new();
+    for warning in utterances.iter().flat_map(|utterance| &utterance.warnings) {
+        if !warnings.contains(warning) {
+            warnings.push(warning.clone());
+        }
+    }
+    let mut languages = utterances.iter().map(|utterance| utterance.language);
+    let first = languages.next().flatten();
+    Outcome::Transcription {
+        transcription: joined(utterances.iter().map(|utterance| utterance.text.as_str()).collect()),
+        translation: (!translations.is_empty()).then(|| joined(translations)),
+        confidence: confidence(&utterances),
+        language: first.filter(|first| languages.all(|language| language == Some(*first))),
+        timestamps: Some(utterances.iter().map(segment).collect()),
+        words: Some(utterances.into_iter().flat_map(words).collect()),
+        segments: Vec::new(),
+        seconds,
+        warnings,
+        probably_wrong: Vec::new(),
+        subtitles: SubtitleSize::default(),
+    }
+}
+
+/// The mean over the letters.
+#[expect(clippy::cast_precision_loss, reason = "a session has fewer than 2^52 letters")]
+fn confidence(utterances: &[LiveUtterance]) -> Option<f64> {
+    let weighted = utterances.iter().map(|u| Some((u.confidence?, u.text.chars().count() as f64)));
+    let weighted: Vec<(f64, f64)> = weighted.collect::<Option<_>>()?;
+    let n_letters: f64 = weighted.iter().map(|(_, n)| n).sum();
+    let sum: f64 = weighted.iter().map(|(confidence, n)| confidence * n).sum();
+    (n_letters > 0.0).then(|| thousandths(sum / n_letters))
+}
+
+fn segment(utterance: &LiveUtterance) -> Segment {
+    let (first, last) = (utterance.words.first(), utterance.words.last());
+    Segment {
+        start: seconds(first.map_or(utterance.start_ms, |word| word.start_ms)),
+        end: seconds(last.map_or(utterance.end_ms, |word| word.end_ms)),
+        transcription: utterance.text.clone(),
+        translation: utterance.translation.clone(),
+        confidence: utterance.confidence,
+        channel: None,
+    }
+}
+
+fn words(utterance: LiveUtterance) -> impl Iterator<Item = Word> {
+    utterance.words.into_iter().map(|word| Word {
+        start: seconds(word.start_ms),
+        end: seconds(word.end_ms),
+        text: word.text,
+        confidence: word.confidence,
+        channel: None,
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a session is short")]
+fn seconds(ms: u64) -> f64 {
+    ms as f64 / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use akhar_requests::{Language, live::LiveWord};
+
+    use super::*;
+
+    fn utterance(item: u32, text: &str, confidence: Option<f64>) -> LiveEvent {
+        let word = LiveWord { text: text.to_owned(), start_ms: 1200, end_ms: 1500, confidence };
+        let words = if text.is_empty() { Vec::new() } else { vec![word] };
+        let text = text.to_owned();
+        let warnings = vec!["odd".to_owned()];
+        let (language, translation) = (Some(Language::Panjabi), Some(text.to_uppercase()));
+        LiveEvent::Completed(LiveUtterance {
+            item,
+            start_ms: 1000,
+            end_ms: 2000,
+            text,
+            words,
+            confidence,
+            language,
+            translation,
+            warnings,
+        })
+    }
+
+    #[test]
+    fn utterances_become_the_segments_of_a_recording() {
+        let said = [utterance(1, "aaa", Some(0.5)), utterance(2, "", None), utterance(3, "b", Some(0.9))];
+        let said = said.into_iter().chain([LiveEvent::Cleared]);
+        let Outcome::Transcription {
+            transcription,
+            translation,
+            timestamps,
+            words,
+            warnings,
+            confidence,
+            language,
+            ..
+        } = outcome(said, 3.0)
+        else {
+            panic!("a transcription");
+        };
+        assert_eq!((transcription.as_str(), translation.as_deref()), ("aaa b", Some("AAA B")));
+        assert_eq!((confidence, language, warnings.len()), (Some(0.6), Some(Language::Panjabi), 1));
+        let times: Vec<(f64, f64)> = timestamps.unwrap().iter().map(|s| (s.start, s.end)).collect();
+        assert_eq!((times, words.unwrap().len()), (vec![(1.2, 1.5); 2], 2));
+    }
+}
