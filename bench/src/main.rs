@@ -181,6 +181,18 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         rounds: usize,
     },
+    /// Measure when the texts of live sessions come, beside the texts of their files
+    Live {
+        /// A folder of WAV files with 16 bits and 16 kHz
+        #[arg(long)]
+        recordings: PathBuf,
+        /// The language of the recordings, `pa` or `en`
+        #[arg(long, default_value = "pa")]
+        lang: String,
+        /// Sessions at a time
+        #[arg(long, default_value_t = 1)]
+        sessions: usize,
+    },
     /// Run all measurements that need no recordings, with their defaults, and write the summary
     All,
     /// Write one page of the newest result of each measurement to bench/results/summary.md
@@ -246,6 +258,9 @@ async fn measure(command: Command, machine: Machine) -> Report {
         Command::Long { recording, pieces, lang } => speech::long(machine, &recording, &pieces, &lang).await,
         Command::Hours { hours } => speech::hours(machine, hours).await,
         Command::Bulk { recordings, lang, rounds } => speech::bulk(machine, &recordings, &lang, rounds).await,
+        Command::Live { recordings, lang, sessions } => {
+            speech::live(machine, &recordings, &lang, sessions).await
+        }
         other => unreachable!("{other:?} measures nothing"),
     }
 }

@@ -4,6 +4,7 @@
 mod bulk;
 mod clips;
 mod hours;
+mod live;
 
 use std::{
     fs,
@@ -25,6 +26,7 @@ use crate::{load::warm_stack, machine::Machine, report::Report};
 pub(crate) use bulk::bulk;
 use clips::{Clip, Quality, clips, spoken};
 pub(crate) use hours::hours;
+pub(crate) use live::live;
 
 async fn transcribe(stack: &Stack, file: &[u8], lang: &str) -> Answer {
     let form = Form::upload_and(file, "lang", lang);
