@@ -9,7 +9,7 @@ use akhar_requests::{
     Parameters,
     live::{LiveEvent, LiveMark, LiveParameters, SoundFormat},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use sqlx::PgConnection;
 
 use crate::{
@@ -39,7 +39,11 @@ impl Session {
     /// Begins a session with turn detection.
     pub async fn start(stack: &Stack, lang: &str) -> Self {
         let turns = json!({"silence_ms": SILENCE_MS, "prefix_ms": 300, "threshold": 0.5});
-        let session = json!({"lang": lang, "turn_detection": turns});
+        Self::start_as(stack, json!({"lang": lang, "turn_detection": turns})).await
+    }
+
+    /// Begins this session.
+    pub async fn start_as(stack: &Stack, session: Value) -> Self {
         let session = serde_json::from_value(session).expect("a session");
         let parameters = LiveParameters { format: SoundFormat::Pcm16000, session };
         let work = Parameters::LiveTranscription(parameters).work().expect("JSON");

@@ -9,6 +9,7 @@ use akhar_tests::{
     until,
 };
 use rustix::process::Signal;
+use serde_json::json;
 
 async fn say(session: &mut Session, samples: &[i16]) {
     for part in samples.chunks(PART) {
@@ -51,10 +52,9 @@ fn completed(said: &[LiveEvent]) -> Vec<&LiveUtterance> {
                 utterances.push(utterance);
                 assert_eq!(usize::try_from(utterance.item).expect("a number"), utterances.len());
             }
-            LiveEvent::SpeechStarted { .. }
-            | LiveEvent::SpeechStopped { .. }
-            | LiveEvent::Committed { .. } => (),
-            other => panic!("{other:?}"),
+            LiveEvent::Cleared => text.clear(),
+            LiveEvent::Failed { .. } => panic!("{event:?}"),
+            _ => (),
         }
     }
     utterances
@@ -122,4 +122,29 @@ async fn a_postgres_that_is_killed_in_a_session_loses_no_word_and_repeats_none()
         say(&mut session, &sentence[RATE..]).await;
     }
     assert_eq!(end(session).await, expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_ends_and_drops_utterances_and_changes_the_session() {
+    let stack = Stack::start().await;
+    let samples = recording("pa-school.wav").samples();
+    let file = send(stack.post("speech-recognition", &Form::upload(&wav(&samples)))).await.json();
+    let mut session = Session::start_as(&stack, json!({"lang": "pa"})).await;
+    say(&mut session, &samples).await;
+    session.append(&[], Some(LiveMark::Commit)).await;
+    say(&mut session, &samples).await;
+    session.append(&[], Some(LiveMark::Clear)).await;
+    let translated =
+        serde_json::from_value(json!({"lang": "pa", "with_translation": true, "script": "latin"}));
+    session.append(&[], Some(LiveMark::Session { session: translated.expect("a session") })).await;
+    say(&mut session, &samples).await;
+    session.append(&[], Some(LiveMark::Commit)).await;
+    completes(&session, 2).await;
+    let said = session.said().await.expect("Postgres is there");
+    let [first, second] = completed(&said)[..] else { panic!("{said:?}") };
+    assert_eq!((file["transcription"].as_str(), &first.translation), (Some(&*first.text), &None));
+    assert!(second.text.contains("sakūl"), "{}", second.text);
+    assert!(second.translation.as_ref().is_some_and(|text| text.contains("school")), "{second:?}");
+    assert!(said.contains(&LiveEvent::Cleared) && second.start_ms >= 2 * 2500, "{said:?}");
+    assert_eq!(end(session).await.len(), 2);
 }
