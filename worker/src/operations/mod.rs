@@ -21,6 +21,7 @@ mod speech;
 mod text_translation;
 mod timing;
 mod translation;
+mod written;
 
 pub(crate) use error::OperationError;
 pub(crate) use lazy_model::LazyModels;

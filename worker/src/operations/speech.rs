@@ -7,7 +7,6 @@
 use std::{
     collections::{HashMap, VecDeque},
     mem,
-    ops::Range,
     sync::Arc,
     time::Duration,
 };
@@ -15,8 +14,8 @@ use std::{
 use akhar_inference::{
     Confidence, KeyTerms, Registry,
     speech::{
-        Evidence, Interleaving, Joiner, Recognised, Segmenter, TimedText, Transcript, divided, segments,
-        text, unlikely_parts, utterances,
+        Evidence, Interleaving, Joiner, Recognised, Segmenter, TimedText, Transcript, text, unlikely_parts,
+        utterances,
     },
 };
 use akhar_jobs::Timing;
@@ -35,10 +34,11 @@ use super::{
     lazy_model::{LazyModel, LazyModels},
     preparation::{Last, Prepared, Preparing, Track, prepare},
     progress::{Progress, goes_on},
-    punctuation::{Punctuation, Writer, form},
+    punctuation::{Punctuation, form},
     shown::{Shown, thousandths},
     timing::micros,
     translation::Translators,
+    written::{Written, finished, written},
 };
 use crate::{
     decode::{
@@ -366,52 +366,6 @@ impl SpeechOperation {
 
 fn probably_wrong(text: TextKind, parts: Vec<(f64, f64)>) -> Vec<ProbablyWrong> {
     parts.into_iter().map(|(start, end)| ProbablyWrong { text, start, end }).collect()
-}
-
-/// A recording as it is written.
-struct Written {
-    segments: Vec<TimedText>,
-    /// The words of each segment.
-    words: Vec<Vec<TimedText>>,
-    /// The segments as the translator reads them.
-    sources: Vec<String>,
-}
-
-/// Divides all words of a recording into segments, and writes them.
-async fn written(
-    words: &[TimedText],
-    seconds: f64,
-    writer: Option<&mut Writer>,
-    spent: &mut Recognising,
-) -> Result<Written, OperationError> {
-    let mut segments = segments(words, seconds);
-    let (words, sources) = if let Some(writer) = writer {
-        spent.model += writer.read(words, true).await?;
-        writer.finish(words, &mut segments)
-    } else {
-        let of_segments = divided(words).into_iter().map(|range| words[range].to_vec());
-        (of_segments.collect(), segments.iter().map(|s| s.text.clone()).collect())
-    };
-    Ok(Written { segments, words, sources })
-}
-
-/// Takes the segments that nothing changes any more, with their words as they are written.
-async fn finished(
-    waiting: &mut VecDeque<(Range<usize>, TimedText)>,
-    words: &[TimedText],
-    writer: Option<&mut Writer>,
-    spent: &mut Recognising,
-) -> Result<Vec<TimedText>, OperationError> {
-    let Some(writer) = writer else {
-        return Ok(waiting.drain(..).map(|(_, segment)| segment).collect());
-    };
-    spent.model += writer.read(words, false).await?;
-    let n = waiting.iter().take_while(|(range, _)| range.end <= writer.n_ready()).count();
-    let written = |(range, segment): (Range<usize>, TimedText)| TimedText {
-        text: text(&writer.words(words, range)),
-        ..segment
-    };
-    Ok(waiting.drain(..n).map(written).collect())
 }
 
 /// Joins texts with single spaces and leaves out empty ones.
