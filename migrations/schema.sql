@@ -400,24 +400,24 @@ create table segments (
 
 -- The input of jobs that arrives while they run, from the part on that the next attempt would have to read. Deleted with the job, and when it ends unless it is dead.
 create table stream_inputs (
-    job_id uuid not null,
+    job_id uuid not null, -- The job it belongs to.
     n bigint not null, -- Its number, from 1 without gaps.
-    bytes bytea not null,
+    bytes bytea not null, -- The bytes as they were sent; their format stands in the parameters of the job. Stored uncompressed.
     mark jsonb, -- What the caller asks for behind these bytes; null for nothing.
     constraint stream_inputs_pkey PRIMARY KEY (job_id, n)
 );
 
 -- What jobs with such an input have said so far. Nothing is taken back, also by later attempts. Deleted with the job.
 create table stream_outputs (
-    job_id uuid not null,
+    job_id uuid not null, -- The job it belongs to.
     n bigint not null, -- Its number, from 1 without gaps, through all attempts.
-    event jsonb not null,
+    event jsonb not null, -- What it said, as its operation writes it.
     constraint stream_outputs_pkey PRIMARY KEY (job_id, n)
 );
 
 -- The jobs with such an input, from its first part on. Deleted with the job.
 create table streams (
-    job_id uuid not null,
+    job_id uuid not null, -- The job.
     n_read bigint not null default 0, -- Parts of the input up to this number are read and deleted.
     checkpoint jsonb, -- What the next attempt has to know of them; null if nothing is read.
     preview jsonb, -- What the job would say next and may still change; null for nothing.

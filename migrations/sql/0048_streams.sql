@@ -8,6 +8,8 @@ create table stream_inputs (
 );
 alter table stream_inputs alter column bytes set storage external;
 comment on table stream_inputs is 'The input of jobs that arrives while they run, from the part on that the next attempt would have to read. Deleted with the job, and when it ends unless it is dead.';
+comment on column stream_inputs.job_id is 'The job it belongs to.';
+comment on column stream_inputs.bytes is 'The bytes as they were sent; their format stands in the parameters of the job. Stored uncompressed.';
 comment on column stream_inputs.n is 'Its number, from 1 without gaps.';
 comment on column stream_inputs.mark is 'What the caller asks for behind these bytes; null for nothing.';
 
@@ -18,6 +20,8 @@ create table stream_outputs (
     primary key (job_id, n)
 );
 comment on table stream_outputs is 'What jobs with such an input have said so far. Nothing is taken back, also by later attempts. Deleted with the job.';
+comment on column stream_outputs.job_id is 'The job it belongs to.';
+comment on column stream_outputs.event is 'What it said, as its operation writes it.';
 comment on column stream_outputs.n is 'Its number, from 1 without gaps, through all attempts.';
 
 create table streams (
@@ -27,6 +31,7 @@ create table streams (
     preview jsonb
 );
 comment on table streams is 'The jobs with such an input, from its first part on. Deleted with the job.';
+comment on column streams.job_id is 'The job.';
 comment on column streams.n_read is 'Parts of the input up to this number are read and deleted.';
 comment on column streams.checkpoint is 'What the next attempt has to know of them; null if nothing is read.';
 comment on column streams.preview is 'What the job would say next and may still change; null for nothing.';

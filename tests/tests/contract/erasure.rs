@@ -66,10 +66,10 @@ async fn fill(stack: &Stack, store: &Store, name: &str, mark: &str) -> (String, 
     std::fs::write(folder.join(format!("{reserved}.{account}")), mark).expect("an object");
     for (sql, id) in [
         ("update jobs set state = 'running', attempt = 1, worker = 'nobody' where id = $1", running),
-        ("insert into segments (job_id, attempt, n, start_s, end_s, text) select $1, 1, 1, 0, 1, $2", running),
-        ("insert into stream_inputs (job_id, n, bytes) select $1, 1, convert_to($2, 'UTF8')", running),
-        ("insert into stream_outputs (job_id, n, event) select $1, 1, to_jsonb($2)", running),
-        ("insert into streams (job_id) select $1", running),
+        ("insert into segments (job_id, attempt, n, start_s, end_s, text) select $1, 1, 1, 0, 1, $2", in_group),
+        ("insert into stream_inputs (job_id, n, bytes) select $1, 1, convert_to($2, 'UTF8')", in_group),
+        ("insert into stream_outputs (job_id, n, event) select $1, 1, to_jsonb($2)", in_group),
+        ("insert into streams (job_id) select $1", in_group),
         ("insert into failed_attempts (job_id, attempt, error) select $1, 1, $2", waiting),
         ("insert into reserved_uploads (id, account_id, n_bytes) select $1, account_id, 9 from api_keys where prefix = $3", reserved),
         ("insert into audio_reservations (job_id, account_id, seconds) select $1, account_id, 9 from api_keys where prefix = $3

@@ -22,8 +22,8 @@ export function warningsOf({ warnings = [], probably_wrong: parts = [] }) {
 /** @param {string} warning */
 function translated(warning) {
   for (const name of ownNames(SAID)) {
-    const parts = new RegExp(`^${pattern(name)}$`).exec(warning)?.groups;
-    if (parts) return make("li", {}, t(SAID + name, parts));
+    const said = new RegExp(`^${pattern(name)}$`).exec(warning);
+    if (said) return make("li", {}, t(SAID + name, said.groups ?? {})); // a sentence without parts has no groups
   }
   return make("li", { lang: "en" }, warning);
 }
