@@ -24,6 +24,10 @@ const SMALL: [&str; 20] = [
     "eighteen",
     "nineteen",
 ];
+pub(super) const DIGITS: [&str; 10] = {
+    let [zero, one, two, three, four, five, six, seven, eight, nine, ..] = SMALL;
+    [zero, one, two, three, four, five, six, seven, eight, nine]
+};
 const TENS: [&str; 10] =
     ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 /// The ordinals that are not their number with "th".

@@ -95,6 +95,18 @@ pub(crate) fn clock_behind_minutes(time: &str, rest: &str) -> usize {
     if has_minutes { clock.len() } else { 0 }
 }
 
+/// The words of English digit strings.
+pub(crate) fn english_digits() -> impl Iterator<Item = &'static str> {
+    english::DIGITS.into_iter().chain(["oh", "double", "triple"])
+}
+
+/// Whether an English word is one of a number: a cardinal, an ordinal, a decade, or what stands between them.
+pub(crate) fn is_english_number(word: &str) -> bool {
+    let is_decade = words::DECADES.iter().any(|decade| words::names(decade, word));
+    let is_other = matches!(word, "a" | "to" | "past" | "half" | "quarter" | "quarters" | "second");
+    is_decade || (english::meaning(word).is_some() && !is_other)
+}
+
 /// Whether a word is a digit in words of either language.
 pub(crate) fn is_digit(word: &str) -> bool {
     let is_digit = |language: Language| matches!(language.meaning(word), Some((Meaning::Small(0..=9), _)));

@@ -103,6 +103,13 @@ impl Copies {
         Self { words: Some(words), ..Self::default() }
     }
 
+    /// Those of some tokens that would not go on in a key term behind `tokens`.
+    pub(super) fn outside_terms(&self, some: &[i64], tokens: &[i64]) -> Vec<i64> {
+        let within = self.terms.as_ref().map(|terms| terms.further(tokens.get(1..).unwrap_or_default()));
+        let within = within.unwrap_or_default();
+        some.iter().copied().filter(|token| !within.contains(token)).collect()
+    }
+
     /// Where in the words a translation of these tokens is.
     pub(super) fn place(&self, tokens: &[i64]) -> Option<(&SourceWords, Place)> {
         self.words.as_ref().map(|words| (words, words.place(tokens)))

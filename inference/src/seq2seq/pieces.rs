@@ -51,6 +51,17 @@ impl Pieces {
         })
     }
 
+    /// The tokens with a digit or one of `signs`.
+    pub(super) fn figures(&self, signs: &[char]) -> impl Iterator<Item = i64> {
+        let is_figure = |c: char| c.is_numeric() || signs.contains(&c);
+        let has_figure = move |piece: &Piece| match piece {
+            Piece::Text(text) => text.contains(is_figure),
+            Piece::Byte(byte) => is_figure(char::from(*byte)) && byte.is_ascii(),
+            Piece::Special(_) => false,
+        };
+        (0..).zip(&self.pieces).filter(move |(_, piece)| has_figure(piece)).map(|(id, _)| id)
+    }
+
     /// The text of tokens, special ones left out. Bytes that make no character become one `\u{fffd}` each.
     pub(super) fn text(&self, tokens: &[i64]) -> String {
         let mut text = String::new();

@@ -54,6 +54,8 @@ pub(crate) struct GenerationConfig {
     pub(crate) eos_token_id: i64,
     /// The token after the first one, such as that of the target language.
     pub(crate) forced_bos_token_id: Option<i64>,
+    /// Tokens that are generated only within a key term.
+    pub(crate) suppress_tokens: Vec<i64>,
 }
 
 /// A sequence that was found.
@@ -191,6 +193,7 @@ impl GenerationConfig {
             decoder_start_token_id: id(&generation.decoder_start_token_id)?,
             eos_token_id: id(&generation.eos_token_id)?,
             forced_bos_token_id: None,
+            suppress_tokens: Vec::new(),
         })
     }
 
@@ -198,6 +201,9 @@ impl GenerationConfig {
     fn next<'a>(&self, logits: &'a mut [f32], beam: &Beam, copies: &'a Copies) -> Next<'a> {
         let mut log_total = log_total(logits);
         forbid(logits, &repeats(&beam.tokens, self.no_repeat_ngram_size));
+        if !self.suppress_tokens.is_empty() {
+            forbid(logits, &copies.outside_terms(&self.suppress_tokens, &beam.tokens));
+        }
         let forced = self.forced_bos_token_id.filter(|_| beam.tokens.len() == 1);
         let words = if forced.is_some() { None } else { copies.place(&beam.tokens) };
         if let Some(forced) = forced.and_then(|f| usize::try_from(f).ok()) {
@@ -329,6 +335,7 @@ mod tests {
             decoder_start_token_id: 9,
             eos_token_id: 0,
             forced_bos_token_id: None,
+            suppress_tokens: Vec::new(),
         }
     }
 

@@ -87,6 +87,12 @@ impl TermBias {
         }
     }
 
+    /// The tokens with which a text of tokens begins a term or goes on in one.
+    pub(super) fn further(&self, tokens: &[i64]) -> Vec<i64> {
+        let inside = self.continuations(self.progress(tokens), "");
+        self.starts.iter().chain(&inside).filter_map(|(token, _)| i64::try_from(*token).ok()).collect()
+    }
+
     /// The tokens that are `before` and the next letters of a term, and how many letters have a bonus behind them.
     fn continuations(&self, at: Progress, before: &str) -> Vec<(usize, u32)> {
         let mut found = Vec::new();

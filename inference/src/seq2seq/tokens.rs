@@ -55,6 +55,25 @@ impl Tokens {
         }
     }
 
+    /// The tokens with which a text has a digit or one of `signs`.
+    pub(crate) fn figures(&self, signs: &[char]) -> Vec<i64> {
+        let is_figure = |c: char| c.is_numeric() || signs.contains(&c);
+        let has_figure = |piece: &str| match piece.strip_prefix("<0x").and_then(|byte| byte.strip_suffix('>'))
+        {
+            Some(byte) => {
+                u8::from_str_radix(byte, 16).is_ok_and(|b| b.is_ascii() && is_figure(char::from(b)))
+            }
+            None => piece.contains(is_figure) && !self.is_special(piece),
+        };
+        match &self.file {
+            File::Json(_) => {
+                let figures = self.pieces().into_iter().filter(|(_, piece)| has_figure(piece));
+                figures.map(|(id, _)| id).collect()
+            }
+            File::Binary(pieces) => pieces.figures(signs).collect(),
+        }
+    }
+
     /// Whether the token with this text is a special one, such as that of a language.
     pub(super) fn is_special(&self, token: &str) -> bool {
         matches!(&self.file, File::Json(tokenizer) if tokenizer.get_added_vocabulary().is_special_token(token))

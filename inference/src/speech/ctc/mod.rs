@@ -9,6 +9,7 @@ mod emissions;
 mod golden_tests;
 mod greedy;
 mod ngram;
+mod numbers;
 mod spelling;
 mod spot;
 mod stream;

@@ -8,6 +8,7 @@ use std::{collections::HashMap, ops::Range};
 
 use super::{
     align::{align, highest},
+    numbers::{Lexicon, NumberWord, with_numbers},
     spot::loss,
     units::Units,
 };
@@ -28,6 +29,7 @@ pub(crate) struct Spelling {
     letters: HashMap<char, u8>,
     space: u8,
     wildcard: u8,
+    numbers: Lexicon,
 }
 
 impl Spelling {
@@ -45,7 +47,9 @@ impl Spelling {
                 _ => (),
             }
         }
-        Some(Self { letters, space: space?, wildcard })
+        let space = space?;
+        let numbers = Lexicon::new(|letter| letters.get(&letter).copied(), space);
+        Some(Self { letters, space, wildcard, numbers })
     }
 
     /// A text's units, and of each of its words the text and the range of its units, which is empty where
@@ -108,6 +112,27 @@ impl Spelling {
         timed(&words, &spans).into_iter().zip(&words).map(token).collect()
     }
 
+    /// The runs of number words that are said in frames, a token each.
+    fn number_runs(&self, frames: &[&[f32]]) -> Vec<Vec<Token>> {
+        let run = |words: Vec<NumberWord>| {
+            let start = words.first()?.1.start;
+            let said = &frames[start..words.last()?.1.end];
+            let text = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" ");
+            let tokens = |log_prob| self.tokens(said.iter().copied(), &text, log_prob);
+            // The text is the aligner's own.
+            let evidence = tokens(0.0).iter().map(|token| token.evidence).sum::<Evidence>();
+            let log_prob = evidence.means().map_or(0.0, |(acoustic, _)| acoustic);
+            let placed = |token: Token| Token { frame: start + token.frame, end: start + token.end, ..token };
+            Some(tokens(log_prob).into_iter().map(placed).collect())
+        };
+        self.numbers.runs(frames).into_iter().filter_map(run).collect()
+    }
+
+    /// The words of a text with the runs of digits that are said instead of some.
+    pub(crate) fn with_numbers(&self, frames: &[&[f32]], tokens: Vec<Token>) -> Vec<Token> {
+        with_numbers(tokens, self.number_runs(frames))
+    }
+
     /// Whether a term may be said in frames. Of a term with what the units cannot spell, nobody knows.
     pub(crate) fn may_be_said(&self, frames: &[&[f32]], term: &str) -> bool {
         let (units, _) = self.spell(term);
@@ -158,7 +183,8 @@ mod tests {
 
     /// ▁, a, b, the apostrophe; the wildcard is 4.
     fn spelling() -> Spelling {
-        Spelling { letters: HashMap::from([('a', 1), ('b', 2), ('\'', 3)]), space: 0, wildcard: 4 }
+        let letters = HashMap::from([('a', 1), ('b', 2), ('\'', 3)]);
+        Spelling { letters, space: 0, wildcard: 4, numbers: Lexicon::new(|_| None, 0) }
     }
 
     #[test]

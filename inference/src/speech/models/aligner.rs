@@ -73,6 +73,8 @@ impl Aligner {
 
     /// The words of a text, a token each, of whose own tokens `log_prob` is the mean log-probability.
     pub(super) fn tokens(&self, speech: &Speech, text: &str, log_prob: f64) -> Vec<Token> {
-        self.spelling.tokens(speech.emissions.frames(self.model.decoder().n_units()), text, log_prob)
+        let frames: Vec<&[f32]> = speech.emissions.frames(self.model.decoder().n_units()).collect();
+        let tokens = self.spelling.tokens(frames.iter().copied(), text, log_prob);
+        self.spelling.with_numbers(&frames, tokens)
     }
 }

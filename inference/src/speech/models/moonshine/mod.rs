@@ -35,6 +35,9 @@ const MIN_TOKENS: usize = 5;
 /// A text that repeats itself is decoded again, with no run of so many tokens allowed twice.
 const NO_REPEAT_NGRAM_SIZE: usize = 4;
 
+/// Signs that stand for words, as figures do: what is said is written in words, and `numbers` writes it in figures.
+const SIGNS: [char; 7] = ['%', '$', '£', '€', '₹', '°', '+'];
+
 /// A loaded Moonshine.
 pub(super) struct Moonshine {
     network: Network,
@@ -89,6 +92,7 @@ impl Moonshine {
         let generation = manifest.generation.clone().unwrap_or_default();
         let logprob_threshold = generation.logprob_threshold.unwrap_or(f64::NEG_INFINITY);
         let generation = GenerationConfig::read(manifest, &tokens, &generation)?;
+        let generation = GenerationConfig { suppress_tokens: tokens.figures(&SIGNS), ..generation };
         let network = Network::load(runtime, manifest, n_threads)?;
         if !network.takes_samples() {
             return Err(manifest.inconsistent("its encoder takes no input_values".to_owned()).into());
