@@ -4,10 +4,10 @@
     python -m speech.ship aligner-en --export DIR --dev DIR/dev/clean
 
 speech-pa takes the file with int8 weights, aligner-en the one with float16 weights. `--confidence` names a file with
-the table that `speech.whisper_ctc.calibrate` prints; without it the manifest keeps its own. `[confidence.word]` stays;
-`speech.measure.words` prints another. aligner-en aligns the words of speech-en, whose manifest has its files and its
-latency: `--dev` measures by how much it writes the first unit of a word late; without it the old one is kept. The other
-settings stay as they are.
+the table that `speech.whisper_ctc.calibrate` prints; without it the manifest keeps its own. `[confidence.word]` and
+`[confidence.doubt]` stay; `speech.measure.words` and `speech.measure.doubts` print others. aligner-en aligns the words
+of speech-en, whose manifest has its files and its latency: `--dev` measures by how much it writes the first unit of a
+word late; without it the old one is kept. The other settings stay as they are.
 """
 
 import tomllib

@@ -35,6 +35,7 @@ def test_shipping_writes_the_files_and_their_manifest(tmp_path: Path) -> None:
         "low": 0.5,
         "lm_weight": 0.2,
         "word": old["confidence"]["word"],
+        "doubt": old["confidence"]["doubt"],
     }
     names = {file["role"]: file["path"] for file in manifest["files"]}
     assert names == {
