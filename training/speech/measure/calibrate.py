@@ -73,6 +73,12 @@ def people(data: Path) -> Iterator[Spoken]:
         yield half(who, [*{speaker for speaker, *_ in digits}]), f"en-fsdd~{name}", samples, text
 
 
+def said(engine: espeak.Espeak, rng: np.random.Generator, text: str, voice: str) -> Floats:
+    """Return what a voice reads, (n,) in [-1, 1] at 16 kHz."""
+    samples, _ = engine.say(text, voice, rng.uniform(140, 180), rng.uniform(35, 65))
+    return acoustics.resampled(np.float32(0.5 / np.abs(samples).max()) * samples, espeak.RATE)
+
+
 def synthetic(data: Path) -> Iterator[Spoken]:
     """Yield sentences that espeak-ng reads."""
     engine, rng = espeak.Espeak(), np.random.default_rng(18)
@@ -81,8 +87,7 @@ def synthetic(data: Path) -> Iterator[Spoken]:
             chosen = reading.sentences(data, language)[TEXTS[part]]
             for k, at in enumerate(rng.permutation(len(chosen))[:N_SENTENCES]):
                 variant = VARIANTS[part][k % len(VARIANTS[part])]
-                samples, _ = engine.say(chosen[at], f"{voice}+{variant}", rng.uniform(140, 180), rng.uniform(35, 65))
-                samples = acoustics.resampled(np.float32(0.5 / np.abs(samples).max()) * samples, espeak.RATE)
+                samples = said(engine, rng, chosen[at], f"{voice}+{variant}")
                 yield part, f"{language}-espeak~{variant}-{k:02}", samples, chosen[at]
 
 
@@ -102,16 +107,24 @@ def answers(path: Path) -> list[Answer]:
     ]
 
 
-def weighed(answer: Answer) -> Evidence | None:
-    """Return the evidence for a whole text; None where it has no letters that the aligner can spell."""
+def means(answer: Answer) -> tuple[float, float] | None:
+    """Return both means of the evidence over the letters of a text; None where it has no letters with evidence."""
     n = sum(letters for letters, _, _ in answer.segments)
     if not n:
         return None
     acoustic, language = (sum(one[0] * one[k] for one in answer.segments) / n for k in (1, 2))
-    said, spoken = ("".join(english.words(text)) for text in (answer.text, answer.spoken))
-    longest = max(len(said), len(spoken))
-    right = 0.0 if answer.kind.startswith("pa-") else 1 - metrics.distance(spoken, said) / longest
-    return Evidence(acoustic, language, right, longest)
+    return acoustic, language
+
+
+def weighed(answer: Answer) -> Evidence | None:
+    """Return the evidence for a whole text; None where it has no letters that the aligner can spell."""
+    found = means(answer)
+    if not found:
+        return None
+    written, spoken = ("".join(english.words(text)) for text in (answer.text, answer.spoken))
+    longest = max(len(written), len(spoken))
+    right = 0.0 if answer.kind.startswith("pa-") else 1 - metrics.distance(spoken, written) / longest
+    return Evidence(*found, right, longest)
 
 
 def warned(weights: Doubles, answer: Answer, low: float) -> bool:

@@ -27,12 +27,11 @@ from scipy.optimize import minimize
 from ..arrays import Doubles, Floats
 from ..data import real
 from ..data.clips import Clip, write
-from ..sounds import acoustics
 from ..sounds.features import RATE
 from ..texts import metrics, reading
 from ..voices import espeak
 from ..whisper_ctc.evidence import table
-from .calibrate import PARTS, TEXTS, VARIANTS, Answer, Spoken, answers, people
+from .calibrate import PARTS, TEXTS, VARIANTS, Answer, Spoken, answers, means, people, said
 
 N_SENTENCES = 400  # of each part, in Panjabi
 N_MELODIES = 12  # of each part and kind
@@ -42,12 +41,6 @@ WRONG = 0.3  # a text with more wrong letters is wrong
 UNSURE, CLEAR, LOWEST = 1.0, 0.5, -9.0  # inference/src/speech/words/likeliest.rs
 WEIGHT = 3.0  # of a text that is wrong, beside one that is right
 MOST_FALSE = 0.005  # of the right sentences for the fit
-
-
-def said(engine: espeak.Espeak, rng: np.random.Generator, text: str, voice: str) -> Floats:
-    """Return what a voice reads, (n,) in [-1, 1] at 16 kHz."""
-    samples, _ = engine.say(text, voice, rng.uniform(140, 180), rng.uniform(35, 65))
-    return acoustics.resampled(np.float32(0.5 / np.abs(samples).max()) * samples, espeak.RATE)
 
 
 def melody(rng: np.random.Generator, has_vowels: bool) -> Floats:
@@ -106,11 +99,10 @@ class Text(NamedTuple):
 
 def odds(answer: Answer, weights: tuple[float, float, float]) -> float:
     """Return the logarithm of the odds of a text by the `[confidence]` of its model."""
-    n = sum(letters for letters, _, _ in answer.segments)
-    if not n:
+    found = means(answer)
+    if not found:
         return LOWEST
-    means = (sum(one[0] * one[k] for one in answer.segments) / n for k in (1, 2))
-    return max(LOWEST, weights[0] + sum(weight * mean for weight, mean in zip(weights[1:], means, strict=True)))
+    return max(LOWEST, weights[0] + sum(weight * mean for weight, mean in zip(weights[1:], found, strict=True)))
 
 
 def confidence(model: str) -> tuple[float, float, float]:
@@ -129,8 +121,8 @@ def texts(evidence: Path, part: str) -> list[Text]:
         of_pa, of_en = odds(answer, confidence("speech-pa")), odds(english[answer.name], confidence("speech-en"))
         spoken, written = answer.spoken.replace(" ", ""), answer.text.replace(" ", "")
         is_wrong = not answer.kind.startswith("pa-") or metrics.distance(spoken, written) > WRONG * len(spoken)
-        means = np.array([[1.0, acoustic, language] for _, acoustic, language in answer.segments])
-        found.append(Text(answer.kind, means, is_wrong, of_pa < UNSURE and of_en >= max(0.0, of_pa + CLEAR)))
+        segments = np.array([[1.0, acoustic, language] for _, acoustic, language in answer.segments])
+        found.append(Text(answer.kind, segments, is_wrong, of_pa < UNSURE and of_en >= max(0.0, of_pa + CLEAR)))
     return found
 
 
