@@ -87,6 +87,12 @@ fn logistic(sum: f64) -> f64 {
 }
 
 impl Confidence {
+    /// These weights with a `low` of one half, for tests.
+    #[cfg(test)]
+    pub(crate) const fn of_weights(intercept: f64, acoustic: f64, language: f64) -> Self {
+        Self { intercept, acoustic, language, low: 0.5, lm_weight: None, word: None, doubt: None }
+    }
+
     /// The probability that a text is right, given its `a` and `l`.
     pub(crate) fn probability(&self, acoustic: f64, language: f64) -> f64 {
         logistic(self.log_odds(acoustic, language))

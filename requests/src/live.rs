@@ -52,11 +52,6 @@ impl SoundFormat {
             Self::Mulaw8000 | Self::Alaw8000 => 1,
         }
     }
-
-    /// The bytes of a second.
-    pub const fn bytes_per_second(self) -> u32 {
-        self.rate() * self.bytes_per_sample()
-    }
 }
 
 /// What a session asks for.
@@ -193,9 +188,6 @@ pub struct LivePreview {
     pub stable: String,
     /// What would follow, with the space before it.
     pub open: String,
-    /// The translation of both, if one is requested and known.
-    #[serde(default)]
-    pub translation: Option<String>,
 }
 
 #[cfg(test)]

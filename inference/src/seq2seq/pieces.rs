@@ -51,9 +51,8 @@ impl Pieces {
         })
     }
 
-    /// The tokens with a digit or one of `signs`.
-    pub(super) fn figures(&self, signs: &[char]) -> impl Iterator<Item = i64> {
-        let is_figure = |c: char| c.is_numeric() || signs.contains(&c);
+    /// The tokens of whose characters one is a figure.
+    pub(super) fn figures(&self, is_figure: impl Fn(char) -> bool + Copy) -> impl Iterator<Item = i64> {
         let has_figure = move |piece: &Piece| match piece {
             Piece::Text(text) => text.contains(is_figure),
             Piece::Byte(byte) => is_figure(char::from(*byte)) && byte.is_ascii(),

@@ -70,7 +70,7 @@ impl Tokens {
                 let figures = self.pieces().into_iter().filter(|(_, piece)| has_figure(piece));
                 figures.map(|(id, _)| id).collect()
             }
-            File::Binary(pieces) => pieces.figures(signs).collect(),
+            File::Binary(pieces) => pieces.figures(is_figure).collect(),
         }
     }
 

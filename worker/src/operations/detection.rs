@@ -45,6 +45,13 @@ struct Read {
     spent: Recognising,
 }
 
+impl Read {
+    /// The evidence for the whole text. `None` if the model has no calibrated confidence.
+    fn text(&self) -> Option<(Evidence, Confidence)> {
+        Some((self.transcripts.iter().map(Transcript::evidence).sum(), self.confidence?))
+    }
+}
+
 /// Detects the language of a recording, whose channels are mixed. `turn` gives the turn of a window, by its cost. Calls `step` while decoding goes on. A recording that cannot be decoded has none.
 pub(super) async fn detect(
     engines: &HashMap<Language, Arc<LazyModel<LanguageEngine>>>,
@@ -65,8 +72,7 @@ pub(super) async fn detect(
         let file = (file.clone(), limits.clone());
         let read = read(engine.get().await?, (language, parameters), file, (turns, &turn), &step).await?;
         *spent += read.spent;
-        let evidence = read.transcripts.iter().map(Transcript::evidence).sum::<Evidence>();
-        let text = read.confidence.map(|confidence| (evidence, confidence));
+        let text = read.text();
         detected.transcripts.insert(language, read.transcripts);
         if text.as_ref().is_some_and(is_certain) {
             detected.language = Some(language);
@@ -76,12 +82,13 @@ pub(super) async fn detect(
         texts.extend(text);
     }
     let is_calibrated = texts.len() == languages.len();
-    detected.language = likeliest(&texts).filter(|_| is_calibrated).map(|place| languages[place]);
+    let found = likeliest(&texts).filter(|_| is_calibrated);
+    detected.language = found.map(|place| languages[place]);
     let is_text = texts.iter().any(|(evidence, _)| evidence.n_letters() > 0);
     let not_detected = |reason: &str| {
         format!("the language was not detected, because {reason}: {} was taken", parameters.lang.code())
     };
-    detected.warning = match detected.language.and_then(|_| likeliest(&texts)) {
+    detected.warning = match found {
         None if !is_calibrated => Some(not_detected("a model has no calibrated confidence")),
         None if is_text => Some(not_detected("the text of each language is about as likely")),
         Some(place) if is_low(&texts[place]) => Some(format!(
@@ -113,9 +120,7 @@ pub(super) async fn heard_instead(
     let Some(engine) = engines.get(&language).filter(|_| is_unsure(&written)) else { return Ok(None) };
     let read = read(engine.get().await?, (language, parameters), file, turns, &step).await?;
     *spent += read.spent;
-    let evidence = read.transcripts.iter().map(Transcript::evidence).sum::<Evidence>();
-    let other = read.confidence.map(|confidence| (evidence, confidence));
-    let other = other.filter(|other| !is_low(other));
+    let other = read.text().filter(|other| !is_low(other));
     Ok(other.filter(|other| likeliest(&[written, *other]) == Some(1)).map(|_| language))
 }
 

@@ -23,6 +23,17 @@ const MIN_WORDS: usize = 3;
 const ANYTHING: usize = 0;
 const PAUSE: usize = 1;
 
+/// Words that sound like a digit.
+const HOMOPHONES: [(&str, &str); 7] = [
+    ("to", "two"),
+    ("too", "two"),
+    ("for", "four"),
+    ("fore", "four"),
+    ("ate", "eight"),
+    ("won", "one"),
+    ("o", "oh"),
+];
+
 /// A word and its frames.
 pub(super) type NumberWord = (&'static str, Range<usize>);
 
@@ -144,16 +155,6 @@ impl Lexicon {
         path
     }
 }
-/// Words that sound like a digit.
-const HOMOPHONES: [(&str, &str); 7] = [
-    ("to", "two"),
-    ("too", "two"),
-    ("for", "four"),
-    ("fore", "four"),
-    ("ate", "eight"),
-    ("won", "one"),
-    ("o", "oh"),
-];
 
 /// The words of a text in which runs of digits stand for the words in their frames that are no numbers.
 pub(super) fn with_numbers(mut tokens: Vec<Token>, runs: Vec<Vec<Token>>) -> Vec<Token> {

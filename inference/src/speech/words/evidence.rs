@@ -86,15 +86,7 @@ impl Sum for Evidence {
 mod tests {
     use super::*;
 
-    const CONFIDENCE: Confidence = Confidence {
-        intercept: 0.0,
-        acoustic: 8.0,
-        language: 2.5,
-        low: 0.5,
-        lm_weight: None,
-        word: None,
-        doubt: None,
-    };
+    const CONFIDENCE: Confidence = Confidence::of_weights(0.0, 8.0, 2.5);
 
     #[test]
     fn both_models_count() {

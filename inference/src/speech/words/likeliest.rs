@@ -49,15 +49,7 @@ fn log_odds((evidence, confidence): &(Evidence, Confidence)) -> f64 {
 mod tests {
     use super::*;
 
-    const PLAIN: Confidence = Confidence {
-        intercept: 0.0,
-        acoustic: 1.0,
-        language: 0.0,
-        low: 0.5,
-        lm_weight: None,
-        word: None,
-        doubt: None,
-    };
+    const PLAIN: Confidence = Confidence::of_weights(0.0, 1.0, 0.0);
 
     #[test]
     fn only_a_text_that_is_clearly_likelier_is_chosen() {

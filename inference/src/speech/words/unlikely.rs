@@ -19,15 +19,7 @@ mod tests {
     use super::*;
     use crate::{generation::Confidence, speech::words::Evidence};
 
-    const CONFIDENCE: Confidence = Confidence {
-        intercept: 0.0,
-        acoustic: 8.0,
-        language: 2.5,
-        low: 0.5,
-        lm_weight: None,
-        word: None,
-        doubt: None,
-    };
+    const CONFIDENCE: Confidence = Confidence::of_weights(0.0, 8.0, 2.5);
 
     fn unlikely(segments: &[TimedText]) -> Vec<(f64, f64)> {
         unlikely_parts(segments, |_, segment| segment.evidence.is_low(&CONFIDENCE))

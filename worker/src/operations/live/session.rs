@@ -37,6 +37,7 @@ const MANY_PARTS: usize = 8;
 const READ_TIME: Duration = Duration::from_secs(2);
 /// The shortest time between two checkpoints while nobody speaks.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
+
 /// A session, and what is known of it.
 struct Session<'a> {
     speech: &'a SpeechOperation,
@@ -310,7 +311,7 @@ impl<'a> Session<'a> {
         let words: Vec<TimedText> = recognised.words.iter().map(shown).collect();
         let (further, open) = self.item.words.further(&words, recognised.seconds);
         let stable = self.item.words.text();
-        let preview = LivePreview { item: self.item.number, stable, open, translation: None };
+        let preview = LivePreview { item: self.item.number, stable, open };
         let delta = self.item.delta(further);
         self.say(delta.into_iter().collect(), Some(preview), None).await
     }
@@ -325,7 +326,7 @@ impl<'a> Session<'a> {
         let state = self.cutter.state();
         let is_due = !self.cutter.is_open() && self.checkpointed.elapsed() >= CHECKPOINT_INTERVAL;
         if is_due && self.inputs.can_delete(state) {
-            self.write(Vec::new(), None, Some(state)).await?;
+            self.say(Vec::new(), None, Some(state)).await?;
         }
         Ok(())
     }
@@ -340,15 +341,6 @@ impl<'a> Session<'a> {
         if events.is_empty() && preview.is_none() && reached.is_none() {
             return Ok(());
         }
-        self.write(events, preview, reached).await
-    }
-
-    async fn write(
-        &mut self,
-        events: Vec<LiveEvent>,
-        preview: Option<LivePreview>,
-        reached: Option<CutterState>,
-    ) -> Result<(), OperationError> {
         let json = |error: serde_json::Error| OperationError::Sound(error.to_string());
         let events: Vec<Value> =
             events.iter().map(serde_json::to_value).collect::<Result<_, _>>().map_err(json)?;
