@@ -421,6 +421,8 @@ create table streams (
     n_read bigint not null default 0, -- Parts of the input up to this number are read and deleted.
     checkpoint jsonb, -- What the next attempt has to know of them; null if nothing is read.
     preview jsonb, -- What the job would say next and may still change; null for nothing.
+    n_bytes bigint not null default 0, -- The bytes of all parts of the input that were stored.
+    writer integer not null default 0, -- Which connection may append input: the number of those before it.
     constraint streams_pkey PRIMARY KEY (job_id)
 );
 

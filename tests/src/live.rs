@@ -2,7 +2,7 @@
 
 use akhar_jobs::{
     JobId, NewJob,
-    store::{self, Appended, InputPart, OutputCursor, OutputsSeen},
+    store::{self, Appended, InputPart, NewPart, OutputCursor, OutputsSeen},
 };
 use akhar_platform::database::Pool;
 use akhar_requests::{
@@ -33,6 +33,7 @@ pub struct Session {
     /// Its job.
     pub job: JobId,
     n_parts: i64,
+    n_bytes: i64,
 }
 
 impl Session {
@@ -49,7 +50,7 @@ impl Session {
         let work = Parameters::LiveTranscription(parameters).work().expect("JSON");
         let job = NewJob { work, asynchronous: false, ..new_job() };
         submit(&stack.db, &[&job]).await.expect("it is submitted");
-        Self { db: stack.db.clone(), job: job.id, n_parts: 0 }
+        Self { db: stack.db.clone(), job: job.id, n_parts: 0, n_bytes: 0 }
     }
 
     /// Appends a part, also while Postgres starts again.
@@ -57,7 +58,9 @@ impl Session {
         self.n_parts += 1;
         let bytes: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
         let mark = mark.map(|mark| serde_json::to_value(mark).expect("JSON"));
+        self.n_bytes += i64::try_from(bytes.len()).expect("few bytes");
         let part = InputPart { job: self.job, n: self.n_parts, bytes: bytes.into(), mark };
+        let part = NewPart { part, end: self.n_bytes, writer: 0 };
         let appended = until("the part is on disk", async || {
             let parts = [part.clone()];
             self.db.with(async |db: &mut PgConnection| store::append(db, &parts).await).await.ok()

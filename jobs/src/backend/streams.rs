@@ -15,28 +15,25 @@ use crate::{
     JobId,
     backend::batch::{Batch, BatchError, Statement},
     store::{
-        self, Appended, InputCursor, InputPart, MAX_ENDINGS, Output, OutputCursor, OutputsSeen, StreamStart,
+        self, Appended, InputCursor, InputPart, MAX_ENDINGS, NewPart, Output, OutputCursor, OutputsSeen,
+        StreamStart,
     },
 };
 
 struct Append;
 
 impl Statement for Append {
-    type Item = InputPart;
+    type Item = NewPart;
     type Reply = Appended;
     const NAME: &'static str = "append";
     const MAX_ITEMS: usize = MAX_ENDINGS;
 
-    async fn execute(
-        &self,
-        db: &mut PgConnection,
-        parts: &[InputPart],
-    ) -> Result<Vec<Appended>, sqlx::Error> {
+    async fn execute(&self, db: &mut PgConnection, parts: &[NewPart]) -> Result<Vec<Appended>, sqlx::Error> {
         store::append(db, parts).await
     }
 
-    fn n_bytes(part: &InputPart) -> usize {
-        part.bytes.len()
+    fn n_bytes(new: &NewPart) -> usize {
+        new.part.bytes.len()
     }
 }
 
@@ -104,7 +101,7 @@ impl StreamCallers {
     }
 
     /// Appends a part to the input of a job (see [`store::append`]).
-    pub async fn append(&self, part: InputPart) -> Result<Appended, BatchError> {
+    pub async fn append(&self, part: NewPart) -> Result<Appended, BatchError> {
         self.appends.execute(part).await
     }
 

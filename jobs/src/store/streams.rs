@@ -4,8 +4,9 @@
 //! The input is numbered by the api, and the output by the worker, each from 1 without gaps. So a part that is written again after
 //! its statement got no answer changes nothing.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use akhar_platform::database::Pool;
 use bytes::Bytes;
 use serde_json::Value;
 use sqlx::{PgConnection, types::Json};
@@ -37,11 +38,24 @@ pub struct InputPart {
     pub mark: Option<Value>,
 }
 
+/// A part that a connection appends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPart {
+    /// The part.
+    pub part: InputPart,
+    /// The bytes of the input up to its end.
+    pub end: i64,
+    /// The number of connections before this one (see [`take_over`]).
+    pub writer: i32,
+}
+
 /// What became of a part of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Appended {
     /// It is on disk, or was read before.
     Stored,
+    /// Another connection has taken the input over.
+    TakenOver,
     /// The job has ended, or there is none.
     Ended,
 }
@@ -51,33 +65,84 @@ pub enum Appended {
 ///
 /// The row of a job that runs is locked, so that it is not deleted meanwhile. That of a queued one is not, because a claim would
 /// skip it.
-pub async fn append(db: &mut PgConnection, parts: &[InputPart]) -> Result<Vec<Appended>, sqlx::Error> {
-    let open: Vec<JobId> = sqlx::query_scalar(
+pub async fn append(db: &mut PgConnection, parts: &[NewPart]) -> Result<Vec<Appended>, sqlx::Error> {
+    let open: Vec<(JobId, Option<i32>)> = sqlx::query_as(
         "with given as (
-             select unnest($1::uuid[]) as job_id, unnest($2::int8[]) as n, unnest($3::bytea[]) as bytes, unnest($4::jsonb[]) as mark),
+             select unnest($1::uuid[]) as job_id, unnest($2::int8[]) as n, unnest($3::bytea[]) as bytes, unnest($4::jsonb[]) as mark,
+                 unnest($5::int8[]) as end_byte, unnest($6::int4[]) as writer),
          running as materialized (
              select id from jobs where id = any($1) and state = 'running' order by id for key share),
          open as (select id from running union all select id from jobs where id = any($1) and state = 'queued'),
-         added_streams as (insert into streams (job_id) select distinct id from open on conflict do nothing),
+         written as (
+             insert into streams as s (job_id, n_bytes, writer)
+             select job_id, max(end_byte), max(writer) from given where job_id in (select id from open) group by job_id order by job_id
+             on conflict (job_id) do update set n_bytes = greatest(s.n_bytes, excluded.n_bytes) where s.writer = excluded.writer
+             returning job_id, s.writer),
          added as (
              insert into stream_inputs (job_id, n, bytes, mark)
-             select job_id, n, bytes, mark from given g
-             where job_id in (select id from open)
-                 and n > coalesce((select n_read from streams s where s.job_id = g.job_id), 0)
+             select job_id, n, bytes, mark from given g join written using (job_id, writer)
+             where n > coalesce((select n_read from streams s where s.job_id = g.job_id), 0)
              on conflict do nothing)
-         select id from open",
+         select id, w.writer from open left join written w on w.job_id = open.id",
     )
-    .bind(column(parts, |part| part.job.0))
-    .bind(column(parts, |part| part.n))
-    .bind(column(parts, |part| &*part.bytes))
-    .bind(column(parts, |part| part.mark.as_ref().map(Json)))
+    .bind(column(parts, |new| new.part.job.0))
+    .bind(column(parts, |new| new.part.n))
+    .bind(column(parts, |new| &*new.part.bytes))
+    .bind(column(parts, |new| new.part.mark.as_ref().map(Json)))
+    .bind(column(parts, |new| new.end))
+    .bind(column(parts, |new| new.writer))
     .fetch_all(&mut *db)
     .await?;
-    announce(db, STREAM_INPUTS, &ids(&open)).await;
-    let open: HashSet<JobId> = open.into_iter().collect();
-    let appended =
-        |part: &InputPart| if open.contains(&part.job) { Appended::Stored } else { Appended::Ended };
+    let written: Vec<JobId> =
+        open.iter().filter(|(_, writer)| writer.is_some()).map(|(job, _)| *job).collect();
+    announce(db, STREAM_INPUTS, &ids(&written)).await;
+    let open: HashMap<JobId, Option<i32>> = open.into_iter().collect();
+    let appended = |new: &NewPart| match open.get(&new.part.job) {
+        Some(writer) if *writer == Some(new.writer) => Appended::Stored,
+        Some(_) => Appended::TakenOver,
+        None => Appended::Ended,
+    };
     Ok(parts.iter().map(appended).collect())
+}
+
+/// An input that another connection goes on with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TakenOver {
+    /// The number of connections before this one. None of those appends anything any more.
+    pub writer: i32,
+    /// The number of the last part that is stored.
+    pub n_stored: i64,
+    /// The bytes of all parts up to that one.
+    pub n_bytes: i64,
+    /// The parameters of the job.
+    pub parameters: Value,
+}
+
+/// Takes the input of a job over from the connections before. `None` if there is no such job.
+pub async fn take_over(db: &Pool, job: JobId) -> Result<Option<TakenOver>, sqlx::Error> {
+    db.transaction(move |transaction| {
+        Box::pin(async move {
+            let parameters = sqlx::query_scalar("select parameters from jobs where id = $1 for key share");
+            let parameters: Option<Json<Value>> = parameters.bind(job).fetch_optional(&mut *transaction).await?;
+            let Some(Json(parameters)) = parameters else { return Ok(None) };
+            let (writer, n_bytes): (i32, i64) = sqlx::query_as(
+                "insert into streams as s (job_id, writer) values ($1, 1)
+                 on conflict (job_id) do update set writer = s.writer + 1 returning writer, n_bytes",
+            )
+            .bind(job)
+            .fetch_one(&mut *transaction)
+            .await?;
+            // What the connection before has appended until then is seen from here on.
+            let n_stored = sqlx::query_scalar(
+                "select greatest((select n_read from streams where job_id = $1), (select max(n) from stream_inputs where job_id = $1))",
+            )
+            .bind(job)
+            .fetch_one(transaction)
+            .await?;
+            Ok(Some(TakenOver { writer, n_stored, n_bytes, parameters }))
+        })
+    })
+    .await
 }
 
 /// A job, and how much of its input its worker knows.
@@ -159,6 +224,7 @@ pub async fn write_outputs(db: &mut PgConnection, outputs: &[Output]) -> Result<
          changed as (
              insert into streams (job_id, n_read, checkpoint, preview)
              select job_id, n_read, checkpoint, preview from given where job_id in (select id from running)
+             order by job_id
              on conflict (job_id) do update set preview = excluded.preview,
                  n_read = greatest(streams.n_read, excluded.n_read),
                  checkpoint = coalesce(excluded.checkpoint, streams.checkpoint)),

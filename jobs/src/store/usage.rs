@@ -35,7 +35,7 @@ pub struct Usage {
     pub day_ends_in: Duration,
 }
 
-/// Reserves an amount for a job, if its account has any left. Until the transaction ends, it keeps the row of the account's day
+/// Reserves an amount for a job, if its account has any left, or more for one that has some already. Until the transaction ends, it keeps the row of the account's day
 /// locked, so that no two jobs get the same time. Writes nothing for an account that is erased, whose job is not submitted either.
 pub async fn reserve_amount(db: &Pool, reservation: Reservation) -> Result<Usage, sqlx::Error> {
     db.transaction(move |transaction| Box::pin(reserve(transaction, reservation))).await
@@ -65,7 +65,8 @@ async fn reserve(transaction: &mut PgConnection, reservation: Reservation) -> Re
              from others),
          reserved as (
              insert into audio_reservations (job_id, account_id, seconds)
-             select $2, $1, $3 from usage where is_accepted on conflict (job_id) do nothing)
+             select $2, $1, $3 from usage where is_accepted
+             on conflict (job_id) do update set seconds = greatest(audio_reservations.seconds, excluded.seconds))
          select reserved_s, is_accepted, extract(epoch from utc::date + interval '1 day' - utc)::float8,
              set_config('synchronous_commit', 'off', true)
          from usage, (select now() at time zone 'utc' as utc) today",
