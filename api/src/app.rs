@@ -4,7 +4,7 @@ use std::{ops::Deref, sync::Arc, time::Duration};
 
 use akhar_jobs::{
     Queue,
-    backend::{Admission, Lookups, Submissions},
+    backend::{Admission, Lookups, StreamCallers, StreamWakeups, Submissions},
     uploads::UploadStore,
 };
 use akhar_platform::budget::Budget;
@@ -51,6 +51,10 @@ pub(crate) struct Shared {
     pub(crate) uploads: UploadStore,
     pub(crate) lookups: Lookups,
     pub(crate) streams: Streams,
+    /// The inputs and outputs of jobs whose input arrives while they run.
+    pub(crate) inputs: StreamCallers,
+    /// Who follows such outputs.
+    pub(crate) outputs: StreamWakeups,
     /// The readers of groups.
     pub(crate) groups: GroupReaders,
     /// The turns of accounts at statements that take long.
@@ -144,6 +148,8 @@ impl App {
                 config.max_requests,
                 shutdown.soft.clone(),
             ),
+            inputs: StreamCallers::start(&queue),
+            outputs: StreamWakeups::default(),
             groups: GroupReaders::default(),
             turns: Turns::new(config.database_connections.get() / 4),
             readiness: Readiness::new(),
@@ -226,6 +232,7 @@ impl App {
         self.auth.keys.forget_all();
         self.admission.forget_counts();
         self.waiters.wake_all();
+        self.outputs.wake_all();
         self.webhooks_due.notify_one();
     }
 }

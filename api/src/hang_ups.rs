@@ -252,7 +252,12 @@ impl Service {
             (_, "/v1/admin/keys") => json(json!({"name": "new"})),
             (_, "/v1/admin/keys/{prefix}/quotas") => json(json!({"rpm": 60})),
             (_, "/v1/admin/keys/{prefix}/expiry") => json(json!({"expires-s": 3600})),
-            (_, "/v1/admin/keys/{prefix}/rotate") => json(json!({})),
+            (
+                _,
+                "/v1/admin/keys/{prefix}/rotate"
+                | "/v1/realtime/client_secrets"
+                | "/v1/realtime/transcription_sessions",
+            ) => json(json!({})),
             (_, "/v1/admin/queues/{queue}") => json(json!({"mode": "paused"})),
             (_, "/v1/admin/workers/{name}") => json(json!({"drain": true})),
             (_, "/v1/admin/webhooks/redeliver") => json(json!({"ids": [self.failed_job().await]})),

@@ -24,6 +24,7 @@ mod outcomes;
 mod page;
 mod problems;
 mod readiness;
+mod realtime;
 pub mod reference;
 mod router;
 mod server;

@@ -2,7 +2,7 @@
 //! and says that webhooks are due.
 
 use akhar_accounts::keys::API_KEY_CHANGED;
-use akhar_jobs::store::{self, JOBS_ENDED, QUEUE_MODE_CHANGED, WEBHOOKS_DUE};
+use akhar_jobs::store::{self, JOBS_ENDED, QUEUE_MODE_CHANGED, STREAM_OUTPUTS, WEBHOOKS_DUE};
 use akhar_platform::database::Event;
 
 use crate::app::App;
@@ -14,7 +14,8 @@ pub(crate) async fn listen(app: App) {
         Event::Missed => app.catch_up(),
         Event::Notified { channel, payload } => handle(&app, channel, payload),
     };
-    database.listen(&[JOBS_ENDED, API_KEY_CHANGED, QUEUE_MODE_CHANGED, WEBHOOKS_DUE], on_event).await;
+    let channels = [JOBS_ENDED, API_KEY_CHANGED, QUEUE_MODE_CHANGED, STREAM_OUTPUTS, WEBHOOKS_DUE];
+    database.listen(&channels, on_event).await;
 }
 
 fn handle(app: &App, channel: &str, payload: &str) {
@@ -27,6 +28,7 @@ fn handle(app: &App, channel: &str, payload: &str) {
         // Changes are rare, so the whole cache is emptied. Each key is read again when it is next used.
         API_KEY_CHANGED => app.auth.keys.forget_all(),
         QUEUE_MODE_CHANGED => app.admission.forget_counts(),
+        STREAM_OUTPUTS => app.outputs.announce(payload),
         WEBHOOKS_DUE => app.webhooks_due.notify_one(),
         _ => (),
     }

@@ -30,7 +30,7 @@ use crate::{
         with_operations,
     },
     problems::responses::share,
-    tokens, uploads,
+    realtime, tokens, uploads,
 };
 
 /// The bytes of an object or a list that is one line although it has others in it.
@@ -97,6 +97,8 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     document.merge(complete_openai(openai::transcriptions::Document::openapi(), form));
     let form = describe::<AudioTranslationForm>(MAX_AUDIO_BYTES);
     document.merge(complete_openai(openai::translations::Document::openapi(), form));
+    document.merge(realtime::route::Document::openapi());
+    document.merge(realtime::secrets::Document::openapi());
     document.merge(tokens::document());
     document.merge(uploads::document());
     document.merge(admin::document());

@@ -24,7 +24,7 @@ use crate::{
     openapi::{openapi, openapi_json},
     operations::{self, with_operations},
     problems::{Problem, ProblemType},
-    tokens, ui, uploads,
+    realtime, tokens, ui, uploads,
 };
 
 macro_rules! handlers {
@@ -72,6 +72,9 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/jobs/{id}", get(jobs::get::handle).delete(jobs::delete::handle))
         .route("/v1/jobs/{id}/events", get(jobs::events::handle))
         .route("/v1/jobs/{id}/result", get(jobs::result::handle))
+        .route(realtime::PATH, get(realtime::route::handle))
+        .route("/v1/realtime/client_secrets", post(realtime::secrets::of_client))
+        .route("/v1/realtime/transcription_sessions", post(realtime::secrets::of_transcription_session))
         .route("/v1/tokens", post(tokens::handle))
         .route("/v1/uploads", post(uploads::handle))
         .merge(admin::routes())
@@ -131,7 +134,7 @@ const OPENAI: [&str; 14] = [
     "responses",
     "threads",
 ];
-const OFFERED: &str = "/v1/audio/transcriptions, /v1/audio/translations and /v1/models";
+const OFFERED: &str = "/v1/audio/transcriptions, /v1/audio/translations, /v1/models and /v1/realtime";
 
 /// The problem of a method that a path does not support. Its Allow header adds those that it supports.
 fn no_method(method: &Method) -> Problem {

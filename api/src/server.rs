@@ -37,7 +37,7 @@ use tokio_util::{
 use crate::{
     app::App,
     http::{
-        peer::{Peer, network},
+        peer::{Peer, Place, network},
         slow_reader::SlowReader,
     },
     input::body::MAX_PIECE_BYTES,
@@ -178,7 +178,7 @@ async fn accept_all(
 ) {
     let places = Arc::new(Semaphore::new(limits.total));
     loop {
-        let place = places.clone().acquire_owned().await; // the semaphore is never closed
+        let Ok(place) = places.clone().acquire_owned().await else { return }; // the semaphore is never closed
         let (stream, address) = accept(&listener).await;
         let is_proxy = limits.proxies.contain(address.ip().to_canonical());
         let share = (!is_proxy).then(|| limits.addresses.take(network(address.ip()), 1)).transpose();
@@ -186,11 +186,13 @@ async fn accept_all(
             tracing::debug!(%address, "the address has too many connections: closing one");
             continue;
         };
-        let served = serve_connection(stream, service.clone(), Peer(address.ip()), shutdown.clone());
-        connections.spawn(async move {
-            served.await;
-            drop((place, share));
-        });
+        let place = Place::new(place, share);
+        connections.spawn(serve_connection(
+            stream,
+            service.clone(),
+            (Peer(address.ip()), place),
+            shutdown.clone(),
+        ));
     }
 }
 
@@ -230,11 +232,12 @@ fn concerns_one_connection(error: &io::Error) -> bool {
 async fn serve_connection(
     stream: TcpStream,
     service: TowerToHyperService<axum::Router>,
-    peer: Peer,
+    (peer, place): (Peer, Place),
     shutdown: Shutdown,
 ) {
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
+        request.extensions_mut().insert(place.clone());
         service.call(request)
     });
     if let Err(error) = stream.set_nodelay(true) {
@@ -243,7 +246,7 @@ async fn serve_connection(
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEADER_LIMIT).max_buf_size(MAX_PIECE_BYTES);
     let stream = TokioIo::new(SlowReader::new(stream));
-    let mut connection = std::pin::pin!(http.serve_connection(stream, service));
+    let mut connection = std::pin::pin!(http.serve_connection(stream, service).with_upgrades());
     let must_end = async {
         shutdown.soft.cancelled().await;
         // Each answer closes its connection from now on.

@@ -15,6 +15,11 @@ use tokio::{
 use super::*;
 use crate::{http::slow_reader::PATIENCE, router::tests::app_until};
 
+fn place() -> Place {
+    let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
+    Place::new(permit, None)
+}
+
 /// Limits of connections: of all, and of one address.
 fn limits(total: usize, per_address: usize) -> ConnectionLimits {
     ConnectionLimits { total, addresses: Budget::new(usize::MAX, per_address), proxies: Networks::default() }
@@ -53,7 +58,7 @@ async fn connected(app: App, shutdown: Shutdown) -> (TcpStream, JoinHandle<()>) 
     let (stream, _) = listener.accept().await.unwrap();
     let service = TowerToHyperService::new(router(app));
     let peer = Peer([127, 0, 0, 1].into());
-    (caller, tokio::spawn(serve_connection(stream, service, peer, shutdown)))
+    (caller, tokio::spawn(serve_connection(stream, service, (peer, place()), shutdown)))
 }
 
 /// Polls until the condition holds, because another task makes it true. The limit is well below the 5 s of

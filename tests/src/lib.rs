@@ -29,6 +29,7 @@ pub mod pooler;
 pub mod process;
 pub mod proxy;
 pub mod queue;
+pub mod realtime;
 pub mod results;
 pub mod scripts;
 mod seam;

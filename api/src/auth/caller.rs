@@ -2,12 +2,12 @@
 
 use std::{sync::Arc, time::Instant};
 
-use akhar_accounts::{AccountWebhook, Prefix, PresentedKey, Quotas, Role, WorkingKey, prefix_text};
+use akhar_accounts::{AccountWebhook, Prefix, Quotas, Role, WorkingKey, prefix_text};
 use akhar_platform::budget::Budget;
 use akhar_platform::database::Pool;
 use axum::{
     extract::{FromRef, FromRequestParts},
-    http::{HeaderMap, header, request::Parts},
+    http::request::Parts,
 };
 use sqlx::types::Json;
 use tracing::Span;
@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::{
     key_cache::KeyCache,
+    presented::{self, socket_key},
     rates::{Rates, WINDOW},
     scope,
 };
@@ -91,7 +92,12 @@ where
         const UNAUTHORIZED: Problem = Problem::of(ProblemType::Unauthorized);
         const EXPIRED: &str = "The API key has expired. Ask the operator for a new one.";
         let auth = Arc::<Authenticator>::from_ref(state);
-        let key = presented(&parts.headers).or_else(|| scope::in_query(parts)).ok_or(UNAUTHORIZED)?;
+        let key = if scope::is_socket(parts) {
+            socket_key(&parts.headers).map(|presented| presented.key)
+        } else {
+            presented::key(&parts.headers).or_else(|| scope::in_query(parts))
+        };
+        let key = key.ok_or(UNAUTHORIZED)?;
         Span::current().record("caller", prefix_text(&key.prefix));
         let working = auth.keys.find(&auth.database, &key).await?.ok_or(UNAUTHORIZED)?;
         if working.is_expired() {
@@ -134,40 +140,5 @@ impl Authenticator {
         let Some(retry_after) = counted.refused_for else { return Ok(()) };
         let detail = format!("Your account may make {per_minute} requests in a minute.");
         Err(Problem::quota("rpm", detail, retry_after))
-    }
-}
-
-/// The key in the Authorization header. `None` if there is not exactly one header, or its value is not a Bearer key.
-fn presented(headers: &HeaderMap) -> Option<PresentedKey> {
-    let mut values = headers.get_all(header::AUTHORIZATION).iter();
-    let (Some(value), None) = (values.next(), values.next()) else { return None };
-    let (scheme, key) = value.to_str().ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| PresentedKey::parse(key.trim_matches(' ')))?
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_one_well_formed_bearer_key_is_accepted() {
-        let key = format!("ak_AAAAAAAA_{}", "b".repeat(43));
-        let presents = |lines: &[&[u8]]| {
-            let mut headers = HeaderMap::new();
-            for line in lines {
-                headers.append(header::AUTHORIZATION, (*line).try_into().unwrap());
-            }
-            presented(&headers).is_some()
-        };
-        let bearer = format!("Bearer {key}");
-        assert!(presents(&[bearer.as_bytes()]));
-        assert!(presents(&[format!("bearer  {key}").as_bytes()]));
-        assert!(!presents(&[bearer.as_bytes(), bearer.as_bytes()]));
-        for odd in [&b""[..], b"Bearer", b"Bearer ", b"Bearer x", b"\xff\xfe", key.as_bytes(), b"Basic YTpi"]
-        {
-            assert!(!presents(&[odd]), "{odd:?}");
-        }
-        assert!(!presents(&[format!("Basic {key}").as_bytes()]));
-        assert!(!presents(&[]));
     }
 }

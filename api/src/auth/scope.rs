@@ -15,6 +15,10 @@ use crate::{
 /// The query parameter that holds a token in place of a header, which `EventSource` cannot send.
 pub(crate) const TOKEN: &str = "token";
 
+/// The origin of a token that is not for web pages alone.
+pub(crate) const ANY_ORIGIN: &str = "*";
+
+const REALTIME: &str = "/v1/realtime";
 const EVENTS: &str = "/v1/jobs/{id}/events";
 const JOB: [&str; 3] = ["/v1/jobs/{id}", "/v1/jobs/{id}/result", EVENTS];
 const SPEECH: [&str; 3] = ["/v1/audio/transcriptions", "/v1/audio/translations", "/v1/uploads"];
@@ -34,7 +38,7 @@ pub(super) fn in_query(parts: &Parts) -> Option<PresentedKey> {
 pub(super) fn check(scope: &Scope, parts: &Parts) -> Result<(), Problem> {
     let refuse = |detail: String| Err(Problem::of(ProblemType::OutOfScope).with_detail(detail));
     let Scope { operation, origin, .. } = scope;
-    if !is_from(&parts.headers, origin) {
+    if origin != ANY_ORIGIN && !is_from(&parts.headers, origin) {
         return refuse(format!(
             "The token is for pages of {origin}, and the request does not come from one."
         ));
@@ -51,6 +55,11 @@ pub(super) fn check(scope: &Scope, parts: &Parts) -> Result<(), Problem> {
     Ok(())
 }
 
+/// Whether a request opens a socket.
+pub(super) fn is_socket(parts: &Parts) -> bool {
+    route(parts) == REALTIME
+}
+
 fn route(parts: &Parts) -> &str {
     parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str)
 }
@@ -59,6 +68,10 @@ fn is_of(route: &str, operation: &str) -> bool {
     JOB.contains(&route)
         || route.strip_prefix("/v1/models/") == Some(operation)
         || (SPEECH.contains(&route) && operation == Operation::SpeechRecognition.name())
+        || (route == REALTIME
+            && [Operation::SpeechRecognition, Operation::LiveTranscription]
+                .map(Operation::name)
+                .contains(&operation))
 }
 
 /// Whether a request comes from a page of this origin. Browsers leave the header Origin out of requests that read from the
@@ -94,7 +107,9 @@ mod tests {
         {
             assert!(!is_of(route, speech), "{route}");
         }
-        assert!(SPEECH.iter().all(|route| !is_of(route, "digit-recognition")));
+        assert!(SPEECH.iter().chain(&[REALTIME]).all(|route| !is_of(route, "digit-recognition")));
+        assert!(is_of(REALTIME, speech) && is_of(REALTIME, "live-transcription"));
+        assert!(!is_of("/v1/models/speech-recognition", "live-transcription"));
     }
 
     #[test]

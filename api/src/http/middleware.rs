@@ -126,6 +126,7 @@ fn share_body(request: Request) -> (Request, Option<UnreadBody>) {
 
 /// Adds the headers that every response has.
 fn finish(mut response: Response, info: &RequestInfo, is_leaving: bool) -> Response {
+    let is_upgraded = response.status() == StatusCode::SWITCHING_PROTOCOLS;
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&info.id) {
         headers.insert(X_REQUEST_ID, id);
@@ -136,7 +137,7 @@ fn finish(mut response: Response, info: &RequestInfo, is_leaving: bool) -> Respo
     info.rate_limits.write(headers);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    if is_leaving {
+    if is_leaving && !is_upgraded {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response

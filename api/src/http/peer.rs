@@ -1,13 +1,30 @@
-//! Where a request came from.
+//! Where a request came from, and the place that its connection has.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::{
+    net::{IpAddr, Ipv6Addr},
+    sync::Arc,
+};
 
-use akhar_platform::networks::Networks;
+use akhar_platform::{budget::Share, networks::Networks};
 use axum::http::HeaderMap;
+use tokio::sync::OwnedSemaphorePermit;
 
 /// The address of the client's end of the connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
+
+/// The place of a connection among those that may be open, and among those of its address. Each of its requests has it, so that
+/// what goes on on the connection behind an upgrade can hold it.
+#[derive(Debug, Clone)]
+pub(crate) struct Place(
+    #[expect(dead_code, reason = "it is only held")] Arc<(OwnedSemaphorePermit, Option<Share<IpAddr>>)>,
+);
+
+impl Place {
+    pub(crate) fn new(place: OwnedSemaphorePermit, of_address: Option<Share<IpAddr>>) -> Self {
+        Self(Arc::new((place, of_address)))
+    }
+}
 
 /// The part of an address that belongs to one client: an IPv4 address, or the first half of an IPv6 address.
 pub(crate) fn network(address: IpAddr) -> IpAddr {

@@ -65,10 +65,10 @@ impl Kind {
 }
 
 /// The members of an object, in the order of the body.
-pub(super) type Members = Vec<(String, Box<RawValue>)>;
+pub(crate) type Members = Vec<(String, Box<RawValue>)>;
 
 /// Reads the object in a request's body.
-pub(super) async fn read(request: Request, memory: &BodyMemory) -> Result<Members, Problem> {
+pub(crate) async fn read(request: Request, memory: &BodyMemory) -> Result<Members, Problem> {
     let (parts, body) = request.into_parts();
     let body = ArrivingBody::new(&parts.headers, body, MAX_BYTES, String::new(), memory)?;
     if !is_json(&parts.headers) {

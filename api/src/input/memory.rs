@@ -35,7 +35,7 @@ pub(crate) struct BodyMemory {
 
 /// Memory that is taken until this is dropped.
 #[derive(Debug)]
-pub(super) struct Reserved {
+pub(crate) struct Reserved {
     of_queue: Share<Queue>,
     of_account: Share<(Queue, Uuid)>,
 }
@@ -97,7 +97,7 @@ impl BodyMemory {
     }
 
     /// Takes memory for what is kept of a body while it is parsed.
-    pub(super) fn reserve(&self, n_bytes: usize) -> Result<Reserved, Problem> {
+    pub(crate) fn reserve(&self, n_bytes: usize) -> Result<Reserved, Problem> {
         let BodyBudget { queues, accounts } = &self.budget;
         let of_account =
             accounts.take((self.queue, self.account_id), n_bytes).map_err(|limit| full(self.queue, limit))?;

@@ -18,7 +18,7 @@ const SHAHMUKHI: &str = "arab";
 
 /// A language that is spoken: a tag of BCP 47 such as `pa-IN`, or a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SpokenLanguage(pub(super) Language);
+pub(crate) struct SpokenLanguage(pub(crate) Language);
 
 impl Value for SpokenLanguage {
     fn rule() -> Rule {

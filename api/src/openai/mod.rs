@@ -6,11 +6,11 @@
 
 mod chunking;
 pub(crate) mod form;
-mod language;
+pub(crate) mod language;
 pub(crate) mod model;
 pub(crate) mod models;
-mod options;
-mod response;
+pub(crate) mod options;
+pub(crate) mod response;
 mod stream;
 pub(crate) mod transcriptions;
 pub(crate) mod translations;

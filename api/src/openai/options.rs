@@ -10,7 +10,7 @@ use crate::{
 
 /// A model's name in requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Model {
+pub(crate) enum Model {
     /// Transcribes Panjabi.
     Panjabi,
     /// Transcribes English.
@@ -76,7 +76,7 @@ choices! {
 }
 
 impl Model {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Panjabi,
         Self::English,
         Self::OpenAi("whisper-1"),
@@ -84,9 +84,11 @@ impl Model {
         Self::OpenAi("gpt-4o-mini-transcribe"),
         Self::OpenAi("gpt-transcribe"),
         Self::OpenAi("gpt-4o-transcribe-diarize"),
+        Self::OpenAi(LIVE),
+        Self::OpenAi("gpt-realtime-whisper"),
     ];
 
-    pub(super) const fn id(self) -> &'static str {
+    pub(crate) const fn id(self) -> &'static str {
         match self {
             Self::Panjabi => "speech-pa",
             Self::English => "speech-en",
@@ -94,14 +96,29 @@ impl Model {
         }
     }
 
+    /// Whether it is for live sound alone, which it cuts itself, as the own models do.
+    pub(crate) fn is_live(self) -> bool {
+        match self {
+            Self::Panjabi | Self::English => true,
+            Self::OpenAi(id) => is_live(id),
+        }
+    }
+
     /// The language that the model transcribes. `None` if it transcribes all of them.
-    pub(super) const fn language(self) -> Option<Language> {
+    pub(crate) const fn language(self) -> Option<Language> {
         match self {
             Self::Panjabi => Some(Language::Panjabi),
             Self::English => Some(Language::English),
             Self::OpenAi(_) => None,
         }
     }
+}
+
+/// A model of OpenAI's for live sound.
+const LIVE: &str = "gpt-live-transcribe";
+
+fn is_live(id: &str) -> bool {
+    id.starts_with("gpt-live-") || id.starts_with("gpt-realtime-")
 }
 
 /// The rule of names that this pattern has, and OpenAI's.
@@ -128,7 +145,8 @@ impl Value for Model {
             text.strip_prefix(start).is_some_and(|rest| !rest.is_empty() && text.chars().count() <= 100)
         });
         let listed = Self::ALL.into_iter().find(|model| model.id() == text);
-        listed.or_else(|| is_of_openai.then_some(Self::OpenAi("gpt-transcribe"))).ok_or(Code::NotAChoice)
+        let similar = if is_live(text) { LIVE } else { "gpt-transcribe" };
+        listed.or_else(|| is_of_openai.then_some(Self::OpenAi(similar))).ok_or(Code::NotAChoice)
     }
 }
 

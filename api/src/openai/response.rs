@@ -48,6 +48,13 @@ pub(super) struct Transcription {
     language: Option<Language>,
 }
 
+impl Transcription {
+    /// The words as tokens that together are the text. `None` if the model does not tell their probabilities.
+    pub(super) fn logprobs(&self) -> Option<Vec<AudioLogprobBody>> {
+        logprobs(self.words.iter().map(|word| (word.text.as_str(), word.confidence)))
+    }
+}
+
 impl View {
     /// The response for a job that has ended, or the problem that it ended with. `total` is the time since the request
     /// arrived.
@@ -77,7 +84,7 @@ impl View {
             Format::Vtt => of_type("text/vtt; charset=utf-8", subtitles::vtt(&cues(transcription), layout)),
             Format::Json => {
                 let usage = usage(transcription.seconds);
-                let logprobs = self.with_logprobs.then(|| logprobs(&transcription.words)).flatten();
+                let logprobs = self.with_logprobs.then(|| transcription.logprobs()).flatten();
                 let languages = languages(&transcription, self.speech.lang);
                 let Transcription { text, translation, .. } = transcription;
                 let text = AudioTextBody { usage, text, translation, logprobs, languages };
@@ -195,19 +202,21 @@ fn diarized(transcription: Transcription) -> DiarizedAudioTextBody {
     }
 }
 
-pub(super) fn usage(seconds: f64) -> AudioUsageBody {
+pub(crate) fn usage(seconds: f64) -> AudioUsageBody {
     AudioUsageBody { kind: "duration".to_owned(), seconds }
 }
 
 /// The words as tokens that together are the text. `None` if the model does not tell their probabilities.
-pub(super) fn logprobs(words: &[Word]) -> Option<Vec<AudioLogprobBody>> {
-    let token = |(nth, word): (usize, &Word)| {
+pub(crate) fn logprobs<'a>(
+    words: impl Iterator<Item = (&'a str, Option<f64>)>,
+) -> Option<Vec<AudioLogprobBody>> {
+    let token = |(nth, (text, confidence)): (usize, (&str, Option<f64>))| {
         let space = if nth == 0 { "" } else { " " };
-        let token = format!("{space}{}", word.text);
+        let token = format!("{space}{text}");
         let bytes = token.clone().into_bytes();
-        Some(AudioLogprobBody { token, logprob: log_probability(word.confidence?), bytes })
+        Some(AudioLogprobBody { token, logprob: log_probability(confidence?), bytes })
     };
-    words.iter().enumerate().map(token).collect()
+    words.enumerate().map(token).collect()
 }
 
 /// The natural logarithm of a confidence. The smallest one above 0 that is stored stands for 0, which has no logarithm.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{
     PATH,
-    response::{View, languages, logprobs, transcription, usage},
+    response::{View, languages, transcription, usage},
 };
 use crate::{
     app::App,
@@ -94,7 +94,7 @@ impl EventWriter for AudioEventWriter {
                 let mut events: Vec<_> = further.map(|segment| self.delta(segment.transcription)).collect();
                 let usage = usage(transcription.seconds);
                 let warnings = transcription.warnings.sentences();
-                let logprobs = self.with_logprobs.then(|| logprobs(&transcription.words)).flatten();
+                let logprobs = self.with_logprobs.then(|| transcription.logprobs()).flatten();
                 let languages = languages(&transcription, self.lang);
                 let done = AudioEventBody::Done {
                     languages,

@@ -18,6 +18,8 @@ use crate::{
 };
 
 const NAME: &str = "audio-minutes";
+/// What is reserved at a time for sound that goes on, seconds.
+pub(crate) const LIVE_STEP_S: f64 = 60.0;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The time after which a recording is sent again whose minutes are reserved by others that wait or run.
 const RESERVED_FOR: Duration = Duration::from_secs(5);
@@ -35,14 +37,37 @@ pub(super) async fn reserve(
     (job, operation): (JobId, Operation),
     source: Option<&Source>,
 ) -> Result<(), Problem> {
-    let quota = caller.quotas.audio_minutes_per_day.and_then(|minutes| u32::try_from(minutes).ok());
-    let (Operation::SpeechRecognition, Some(quota), Some(source)) = (operation, quota, source) else {
+    let (Operation::SpeechRecognition | Operation::LiveTranscription, Some(source)) = (operation, source)
+    else {
         return Ok(());
     };
+    reserve_seconds(app, caller, context, (job, greatest_length(source)), 0.0).await
+}
+
+/// Reserves more for a job whose sound goes on, of which there are so many seconds.
+pub(crate) async fn go_on(
+    app: &App,
+    caller: &Caller,
+    context: &RequestContext,
+    (job, seconds): (JobId, f64),
+) -> Result<(), Problem> {
+    reserve_seconds(app, caller, context, (job, seconds + LIVE_STEP_S), seconds).await
+}
+
+/// Reserves so many seconds, of which the first ones are used.
+async fn reserve_seconds(
+    app: &App,
+    caller: &Caller,
+    context: &RequestContext,
+    (job, seconds): (JobId, f64),
+    sent_s: f64,
+) -> Result<(), Problem> {
+    let quota = caller.quotas.audio_minutes_per_day.and_then(|minutes| u32::try_from(minutes).ok());
+    let Some(quota) = quota else { return Ok(()) };
     let quota_s = f64::from(quota) * 60.0;
-    let reservation =
-        Reservation { job, account_id: caller.account_id, seconds: greatest_length(source), quota_s };
-    let usage = retry_transient(|_| store::reserve_amount(&app.database.pool, reservation)).await?;
+    let reservation = Reservation { job, account_id: caller.account_id, seconds, quota_s };
+    let mut usage = retry_transient(|_| store::reserve_amount(&app.database.pool, reservation)).await?;
+    usage.used_s += sent_s;
     context.request.rate_limits.add(RateLimit {
         name: NAME,
         unit: Some("minutes"),
@@ -51,7 +76,7 @@ pub(super) async fn reserve(
         n_left: whole_minutes(quota_s - usage.used_s - usage.reserved_s),
         reset_in: usage.day_ends_in,
     });
-    if usage.is_accepted {
+    if usage.is_accepted && (sent_s == 0.0 || usage.used_s + usage.reserved_s < quota_s) {
         return Ok(());
     }
     let is_used_up = usage.used_s >= quota_s;
@@ -65,7 +90,11 @@ pub(super) async fn reserve(
 /// The greatest length that a recording can have, seconds. The exact one if its samples are not compressed. One that the
 /// request does not have may have any.
 fn greatest_length(source: &Source) -> f64 {
-    let Source::Sent(upload) = source else { return MAX_FETCHED_S.into() };
+    let upload = match source {
+        Source::Sent(upload) => upload,
+        Source::Live(_) => return LIVE_STEP_S,
+        Source::Url(_) | Source::Upload(_) => return MAX_FETCHED_S.into(),
+    };
     let is_wav = upload.media_type == MediaType::Wav;
     let rate = is_wav.then(|| sample_rate_bytes(&upload.bytes)).flatten().unwrap_or(LEAST_RATE);
     let n_bytes = u32::try_from(upload.bytes.len()).unwrap_or(u32::MAX);

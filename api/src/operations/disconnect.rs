@@ -30,7 +30,7 @@ impl CancelOnDisconnect {
     }
 
     /// The client gets its answer, so the job is not cancelled any more.
-    pub(super) fn disarm(&mut self) {
+    pub(crate) fn disarm(&mut self) {
         self.armed = None;
     }
 }

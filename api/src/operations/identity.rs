@@ -36,7 +36,10 @@ pub(super) async fn identify(
     };
     let header = context.idempotency_key.as_deref().map(|key| (idempotency_key::HEADER.name, key));
     let upload = of_upload.as_deref().map(|key| (File::UPLOAD, key));
-    let mut job = Uuid::now_v7();
+    let mut job = match source {
+        Some(Source::Live(JobId(id))) => *id,
+        _ => Uuid::now_v7(),
+    };
     if header.is_none() && upload.is_none() {
         return Ok(JobId(job));
     }
@@ -69,7 +72,7 @@ async fn fingerprint(parameters: &Parameters, source: Option<&Source>) -> Result
         Some(Source::Sent(upload)) => upload.bytes.clone(),
         Some(Source::Url(url)) => Bytes::copy_from_slice(url.as_str().as_bytes()), // no file begins like a URL or an id
         Some(Source::Upload(id)) => id.to_string().into(),
-        None => Bytes::new(),
+        Some(Source::Live(_)) | None => Bytes::new(),
     };
     let is_short = bytes.len() <= MAX_HASHED_AT_ONCE;
     let hash = move || {

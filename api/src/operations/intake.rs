@@ -61,7 +61,7 @@ impl Intake<'_> {
         let (upload, recording_url) = match source {
             Some(Source::Sent(upload)) => (Some(upload), None),
             Some(Source::Url(url)) => (None, Some(RecordingUrl::from(url.as_str().to_owned()))),
-            Some(Source::Upload(_)) | None => (None, None),
+            Some(Source::Upload(_) | Source::Live(_)) | None => (None, None),
         };
         Span::current().record("job", tracing::field::display(id));
         let job = NewJob {

@@ -4,7 +4,7 @@
 //! folder is listed in `with_operations` and nowhere else.
 
 pub(crate) mod alphabet_recognition;
-mod audio_quota;
+pub(crate) mod audio_quota;
 pub(crate) mod digit_recognition;
 pub(crate) mod disconnect;
 pub(crate) mod documentation;

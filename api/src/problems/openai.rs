@@ -14,7 +14,11 @@ pub(super) fn is_openai(path: &str) -> bool {
         Operation::ALL.into_iter().any(|operation| operation.has_form() && operation.name() == name)
     };
     let is_model = |name: &str| name.strip_prefix('/').map_or(name.is_empty(), |name| !is_operation(name));
-    path.starts_with("/v1/audio/") || path.strip_prefix("/v1/models").is_some_and(is_model)
+    let is_below =
+        |start: &str| path.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    path.starts_with("/v1/audio/")
+        || is_below("/v1/realtime")
+        || path.strip_prefix("/v1/models").is_some_and(is_model)
 }
 
 /// The status of a problem on this path. OpenAI's API has 400 for what is wrong with a request, and its clients raise the
@@ -67,7 +71,14 @@ mod tests {
 
     #[test]
     fn the_operations_are_not_of_openais_api() {
-        for path in ["/v1/audio/transcriptions", "/v1/audio/speech", "/v1/models", "/v1/models/llama-3"] {
+        for path in [
+            "/v1/audio/transcriptions",
+            "/v1/audio/speech",
+            "/v1/models",
+            "/v1/models/llama-3",
+            "/v1/realtime",
+            "/v1/realtime/calls",
+        ] {
             assert!(is_openai(path), "{path}");
         }
         for path in ["/v1/models/digit-recognition", "/v1/modelsx", "/v1/jobs", "/v1/audio"] {

@@ -57,7 +57,7 @@ pub(crate) struct Streams {
 pub(crate) struct OpenStream {
     pub(super) streams: Streams,
     /// Returns when the key of its caller is revoked.
-    pub(super) revoked: BoxFuture<'static, ()>,
+    pub(crate) revoked: BoxFuture<'static, ()>,
     _place: Share<Uuid>,
 }
 

@@ -32,6 +32,7 @@ mod playground;
 mod protocol;
 mod public_url;
 mod quotas;
+mod realtime;
 mod reload;
 mod retention;
 mod service;

@@ -1,0 +1,119 @@
+//! The events of a client: the text of a frame comes in, and what it asks for goes out.
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use serde_json::{Map, Value};
+
+use crate::{
+    input::names::quoted,
+    problems::{Code, Violation},
+};
+
+/// What a client asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum ClientEvent {
+    /// Other values of the session. With `is_former`, by the former names.
+    Update { session: Value, is_former: bool },
+    /// Further sound.
+    Append(Vec<u8>),
+    /// The utterance ends. With `is_final`, so does the session.
+    Commit { is_final: bool },
+    /// The sound of the open utterance is dropped.
+    Clear,
+}
+
+const TYPES: &str =
+    "session.update, input_audio_buffer.append, input_audio_buffer.commit or input_audio_buffer.clear";
+
+/// Reads an event, and the id that the client has given it. Fields that are not known are ignored.
+pub(super) fn parse(text: &str) -> (Option<String>, Result<ClientEvent, Violation>) {
+    let event: Map<String, Value> = match serde_json::from_str(text) {
+        Ok(event) => event,
+        Err(error) => {
+            let detail = format!("event is not one JSON object: {error}");
+            return (None, Err(Violation::new("event", Code::WrongType, detail)));
+        }
+    };
+    let event_id = event.get("event_id").and_then(Value::as_str).map(|id| id.chars().take(512).collect());
+    (event_id, event_of(event))
+}
+
+fn event_of(mut event: Map<String, Value>) -> Result<ClientEvent, Violation> {
+    let text = |name: &'static str| match event.get(name) {
+        Some(Value::String(text)) => Ok(text),
+        None => Err(Violation::new(name, Code::Missing, format!("{name} is missing, expected a string"))),
+        Some(_) => Err(Violation::new(name, Code::WrongType, format!("{name} is no string"))),
+    };
+    match text("type")?.as_str() {
+        kind @ ("session.update" | "transcription_session.update") => {
+            let is_former = kind.starts_with('t');
+            let session = event.remove("session").filter(Value::is_object);
+            let wrong = || Violation::new("session", Code::WrongType, "session is no object");
+            Ok(ClientEvent::Update { session: session.ok_or_else(wrong)?, is_former })
+        }
+        "input_audio_buffer.append" => {
+            let wrong = |error| {
+                Violation::new("audio", Code::WrongType, format!("audio is not base64 (RFC 4648): {error}"))
+            };
+            BASE64_STANDARD.decode(text("audio")?).map(ClientEvent::Append).map_err(wrong)
+        }
+        "input_audio_buffer.commit" => {
+            Ok(ClientEvent::Commit { is_final: event.get("final") == Some(&Value::Bool(true)) })
+        }
+        "input_audio_buffer.clear" => Ok(ClientEvent::Clear),
+        other => {
+            let detail = format!("type is {}, expected {TYPES}", quoted(other));
+            Err(Violation::new("type", Code::NotAChoice, detail))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_violation_names_its_field_and_its_event() {
+        for (event, field, code) in [
+            (json!({"type": "response.create", "event_id": "e"}), "type", "not_a_choice"),
+            (
+                json!({"type": "input_audio_buffer.append", "audio": "AAA", "event_id": "e"}),
+                "audio",
+                "wrong_type",
+            ),
+            (
+                json!({"type": "input_audio_buffer.append", "audio": 1, "event_id": "e"}),
+                "audio",
+                "wrong_type",
+            ),
+            (json!({"type": "input_audio_buffer.append", "event_id": "e"}), "audio", "missing"),
+            (json!({"type": "session.update", "session": null, "event_id": "e"}), "session", "wrong_type"),
+            (json!({"event_id": "e"}), "type", "missing"),
+        ] {
+            let (event_id, read) = parse(&event.to_string());
+            let Violation { field: found, code: why, .. } = read.unwrap_err();
+            assert_eq!(
+                (found.as_str(), why.as_str(), event_id.as_deref()),
+                (field, code, Some("e")),
+                "{event}"
+            );
+        }
+        assert_eq!(parse("[]").1.unwrap_err().field, "event");
+    }
+
+    proptest! {
+        #[test]
+        fn sound_arrives_as_it_was_sent(bytes: Vec<u8>, id in ".{0,40}") {
+            let audio = BASE64_STANDARD.encode(&bytes);
+            let event = json!({"type": "input_audio_buffer.append", "audio": audio, "event_id": id, "x": 1});
+            prop_assert_eq!(parse(&event.to_string()), (Some(id), Ok(ClientEvent::Append(bytes))));
+        }
+
+        #[test]
+        fn any_text_is_an_event_or_a_violation(text: String) {
+            let _ = parse(&text);
+        }
+    }
+}

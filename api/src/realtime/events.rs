@@ -1,0 +1,268 @@
+//! The events of the server: what the worker says of a session comes in, and the events of OpenAI's API that tell it go out, by the
+//! present or the former names.
+
+use akhar_client::OpenAiErrorBody;
+use akhar_jobs::JobId;
+use akhar_requests::{
+    Language,
+    live::{LiveEvent, LivePreview, LiveUtterance},
+};
+use serde_json::{Value, json};
+
+use super::{PATH, fields::Include, session::Session};
+use crate::{
+    openai::response::{logprobs, usage},
+    problems::{Problem, Violation},
+};
+
+/// Which event of a session a client has seen last: the number of what the worker said, and which of its events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct EventPlace {
+    pub(super) n: i64,
+    part: usize,
+}
+
+impl EventPlace {
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (n, part) = text.strip_prefix("event_")?.split_once('_')?;
+        Some(Self { n: n.parse().ok().filter(|n| *n > 0)?, part: part.parse().ok()? })
+    }
+
+    fn id(self) -> String {
+        format!("event_{}_{}", self.n, self.part)
+    }
+}
+
+/// Writes the events of one connection.
+#[derive(Debug)]
+pub(super) struct Events {
+    session_id: JobId,
+    /// Whether the client knows the names of before.
+    pub(super) is_former: bool,
+    /// The number of events that are not what the worker said.
+    n_own: u64,
+}
+
+impl Events {
+    pub(super) const fn new(session_id: JobId, is_former: bool) -> Self {
+        Self { session_id, is_former, n_own: 0 }
+    }
+
+    /// An event about the connection.
+    fn own(&mut self, kind: &str, mut event: Value) -> Value {
+        self.n_own += 1;
+        event["type"] = json!(kind);
+        event["event_id"] = json!(format!("event_c{}", self.n_own));
+        event
+    }
+
+    fn session(&mut self, what: &str, session: &Session) -> Value {
+        let kind = if self.is_former { "transcription_session" } else { "session" };
+        let shown = session.shown(&session_text(self.session_id), self.is_former);
+        self.own(&format!("{kind}.{what}"), json!({"session": shown}))
+    }
+
+    pub(super) fn created(&mut self, session: &Session) -> Value {
+        self.session("created", session)
+    }
+
+    pub(super) fn updated(&mut self, session: &Session) -> Value {
+        self.session("updated", session)
+    }
+
+    pub(super) fn cleared(&mut self) -> Value {
+        self.own("input_audio_buffer.cleared", json!({}))
+    }
+
+    /// So much of the sound is on disk.
+    pub(super) fn stored(&mut self, ms: u64) -> Value {
+        self.own("akhar.stored", json!({"audio_end_ms": ms}))
+    }
+
+    /// What the open utterance may become.
+    pub(super) fn hypothesis(&mut self, preview: &LivePreview) -> Value {
+        let text = format!("{}{}", preview.stable, preview.open);
+        let item_id = self.item_id(preview.item);
+        self.own("akhar.hypothesis", json!({"item_id": item_id, "content_index": 0, "text": text}))
+    }
+
+    /// An event of the client was wrong.
+    pub(super) fn violation(&mut self, violation: Violation, event_id: Option<&str>) -> Value {
+        let Violation { field, code, detail } = violation;
+        let error = OpenAiErrorBody {
+            message: detail,
+            kind: "invalid_request_error".to_owned(),
+            param: Some(field),
+            code,
+        };
+        self.error(&error, event_id)
+    }
+
+    /// The session cannot go on. `request_id` is that of the request that opened the socket.
+    pub(super) fn problem(&mut self, problem: Problem, request_id: &str) -> Option<Value> {
+        let error = problem.body(PATH, request_id).error?;
+        Some(self.error(&error, None))
+    }
+
+    fn error(&mut self, error: &OpenAiErrorBody, event_id: Option<&str>) -> Value {
+        let mut error = json!(error);
+        error["event_id"] = json!(event_id);
+        self.own("error", json!({"error": error}))
+    }
+
+    /// The events that tell what the worker said as its nth event, but none that the client has seen.
+    pub(super) fn of_worker(
+        &self,
+        (n, said): (i64, LiveEvent),
+        session: &Session,
+        seen: EventPlace,
+    ) -> Vec<Value> {
+        let mut events = self.told(said, session);
+        for (part, (kind, event)) in events.iter_mut().enumerate() {
+            event["type"] = json!(kind);
+            event["event_id"] = json!(EventPlace { n, part }.id());
+        }
+        let n_seen = if seen.n == n { seen.part + 1 } else { 0 };
+        events.into_iter().skip(n_seen).map(|(_, event)| event).collect()
+    }
+
+    fn told(&self, said: LiveEvent, session: &Session) -> Vec<(&'static str, Value)> {
+        match said {
+            LiveEvent::SpeechStarted { item, start_ms } => vec![(
+                "input_audio_buffer.speech_started",
+                json!({"audio_start_ms": start_ms, "item_id": self.item_id(item)}),
+            )],
+            LiveEvent::SpeechStopped { item, end_ms } => vec![(
+                "input_audio_buffer.speech_stopped",
+                json!({"audio_end_ms": end_ms, "item_id": self.item_id(item)}),
+            )],
+            LiveEvent::Committed { item, .. } => self.committed(item),
+            LiveEvent::Delta { item, text } => vec![(
+                "conversation.item.input_audio_transcription.delta",
+                json!({"item_id": self.item_id(item), "content_index": 0, "delta": text}),
+            )],
+            LiveEvent::TranslationDelta { item, text, .. } => vec![(
+                "akhar.translation.delta",
+                json!({"item_id": self.item_id(item), "content_index": 0, "delta": text}),
+            )],
+            LiveEvent::Completed(utterance) => vec![(
+                "conversation.item.input_audio_transcription.completed",
+                self.completed(utterance, session),
+            )],
+            LiveEvent::Failed { item, code, detail } => vec![(
+                "conversation.item.input_audio_transcription.failed",
+                json!({"item_id": self.item_id(item), "content_index": 0,
+                    "error": {"type": "server_error", "code": code, "message": detail, "param": null}}),
+            )],
+            LiveEvent::Cleared => vec![("input_audio_buffer.cleared", json!({}))],
+        }
+    }
+
+    fn committed(&self, item: u32) -> Vec<(&'static str, Value)> {
+        let ids = json!({"item_id": self.item_id(item), "previous_item_id": self.previous(item)});
+        let item = json!({
+            "previous_item_id": self.previous(item),
+            "item": {
+                "id": self.item_id(item), "object": "realtime.item", "type": "message", "status": "completed",
+                "role": "user", "content": [{"type": "input_audio", "transcript": null}],
+            },
+        });
+        let mut events = vec![("input_audio_buffer.committed", ids)];
+        if self.is_former {
+            events.push(("conversation.item.created", item));
+        } else {
+            events.push(("conversation.item.added", item.clone()));
+            events.push(("conversation.item.done", item));
+        }
+        events
+    }
+
+    fn completed(&self, utterance: LiveUtterance, session: &Session) -> Value {
+        let LiveUtterance {
+            item,
+            start_ms,
+            end_ms,
+            text,
+            words,
+            confidence,
+            language,
+            translation,
+            warnings,
+        } = utterance;
+        let language = language.or_else(|| session.live().ok().map(|live| live.lang));
+        let spoken = language.filter(|_| !text.is_empty()).map(Language::code);
+        let languages: Vec<Value> = spoken.into_iter().map(|code| json!({"code": code})).collect();
+        let tokens = words.iter().map(|word| (word.text.as_str(), word.confidence));
+        let logprobs = session.includes(Include::Logprobs).then(|| logprobs(tokens)).flatten();
+        #[expect(clippy::cast_precision_loss, reason = "a session has fewer than 2^52 milliseconds")]
+        let seconds = |ms: u64| ms as f64 / 1e3;
+        json!({
+            "item_id": self.item_id(item), "content_index": 0, "transcript": text, "languages": languages,
+            "usage": usage(seconds(end_ms - start_ms)), "logprobs": logprobs,
+            "start": seconds(start_ms), "end": seconds(end_ms), "confidence": confidence,
+            "words": words.into_iter().map(|word| json!({
+                "word": word.text, "start": seconds(word.start_ms), "end": seconds(word.end_ms),
+                "confidence": word.confidence,
+            })).collect::<Vec<_>>(),
+            "translation": translation, "warnings": warnings,
+        })
+    }
+
+    fn item_id(&self, item: u32) -> String {
+        format!("item_{}_{item}", self.session_id.0.simple())
+    }
+
+    fn previous(&self, item: u32) -> Option<String> {
+        (item > 1).then(|| self.item_id(item - 1))
+    }
+}
+
+/// The id of a session, which is that of its job.
+pub(super) fn session_text(id: JobId) -> String {
+    format!("sess_{}", id.0.simple())
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn what_a_client_has_seen_is_not_sent_again() {
+        let events = Events::new(JobId(Uuid::nil()), false);
+        let ids = |seen: EventPlace| {
+            let said = LiveEvent::Committed { item: 2, start_ms: 0, end_ms: 1 };
+            let told = events.of_worker((7, said), &Session::new(), seen);
+            told.into_iter().map(|event| event["event_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let all = ids(EventPlace::default());
+        assert_eq!(all, ["event_7_0", "event_7_1", "event_7_2"]);
+        assert_eq!(ids(EventPlace::parse(&all[1]).unwrap()), all[2..]);
+        for odd in ["", "event_", "event_0_0", "event_1", "event_c1", "event_-1_0", "1_0"] {
+            assert_eq!(EventPlace::parse(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn items_name_the_one_before_by_both_names() {
+        for (is_former, kinds) in [
+            (
+                false,
+                &["input_audio_buffer.committed", "conversation.item.added", "conversation.item.done"][..],
+            ),
+            (true, &["input_audio_buffer.committed", "conversation.item.created"]),
+        ] {
+            let events = Events::new(JobId(Uuid::nil()), is_former);
+            let committed = |item| {
+                let said = LiveEvent::Committed { item, start_ms: 0, end_ms: 1 };
+                events.of_worker((1, said), &Session::new(), EventPlace::default())
+            };
+            let [first, second] = [1, 2].map(committed);
+            let found: Vec<_> = first.iter().map(|event| event["type"].as_str().unwrap()).collect();
+            assert_eq!(found, kinds);
+            assert_eq!(first[0]["previous_item_id"], Value::Null);
+            assert_eq!(second[0]["previous_item_id"], first[0]["item_id"]);
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! A session as one connection sees it: how far it is, and what is under way.
+
+use std::{convert::Infallible, time::Duration};
+
+use akhar_jobs::{
+    backend::{BatchError, StreamFollower},
+    store::{Appended, InputPart, NewPart, OutputCursor, OutputsSeen},
+};
+use akhar_requests::{
+    Parameters,
+    live::{LIVE_IDLE_S, LiveMark, LiveParameters, LivePreview},
+};
+use axum::extract::ws::{Message, WebSocket};
+use bytes::Bytes;
+use futures::future::{BoxFuture, FutureExt as _};
+use serde_json::Value;
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+
+use super::{
+    client_events::{ClientEvent, parse},
+    connection::{Connection, End, Resumed, received, text},
+    events::{EventPlace, Events},
+    fields::Include,
+    sound::{Part, Sound},
+    waits::{at, in_flight, until_done, woken},
+};
+use crate::{
+    input::source::Source,
+    operations::{audio_quota, intake::Intake, run::submit_followed},
+    outcomes::body,
+    problems::{Code, Problem, ProblemType, Violation},
+};
+
+/// The time between two pings. The worker is told as often that the client is there.
+const PING_INTERVAL: Duration = Duration::from_secs(20);
+/// The time after which a client that has sent nothing, not even the answer to a ping, is gone.
+const SILENCE_LIMIT: Duration = Duration::from_secs(LIVE_IDLE_S as u64);
+/// How long the sound of a client that has closed its socket may wait for the database.
+const LAST_WRITES_LIMIT: Duration = Duration::from_secs(10);
+
+type Appending = BoxFuture<'static, (u64, Result<Appended, BatchError>)>;
+type Looking = BoxFuture<'static, Result<Option<OutputsSeen>, BatchError>>;
+
+/// A connection, and how far its session is.
+pub(super) struct Live {
+    pub(super) connection: Connection,
+    pub(super) events: Events,
+    /// The session's sound, once there is any. Then there is a job.
+    sound: Option<Sound>,
+    follower: Option<StreamFollower>,
+    seen: EventPlace,
+    /// The number of the worker's events that were sent.
+    n_said: i64,
+    preview: Option<Value>,
+    appending: Option<Appending>,
+    looking: Option<Looking>,
+    /// The sound for which the account's quota is reserved, seconds.
+    reserved_s: f64,
+    /// The sound is over: nothing more is taken. Holds why, if its client did not ask for that.
+    is_ending: bool,
+    end: Option<Problem>,
+}
+
+impl Live {
+    pub(super) fn new(connection: Connection) -> Self {
+        let mut live = Self {
+            events: Events::new(connection.session_id, connection.is_former),
+            sound: None,
+            follower: None,
+            seen: EventPlace::default(),
+            n_said: 0,
+            preview: None,
+            appending: None,
+            looking: None,
+            reserved_s: audio_quota::LIVE_STEP_S,
+            is_ending: false,
+            end: None,
+            connection,
+        };
+        if let Some(Resumed { seen, n_parts, n_bytes, .. }) = live.connection.resumed {
+            live.follow(n_parts, n_bytes);
+            live.seen = seen;
+            live.n_said = (seen.n - 1).max(0);
+        }
+        live
+    }
+
+    /// Follows the session's job, which is there now.
+    fn follow(&mut self, n_parts: i64, n_bytes: u64) {
+        let Connection { app, session, session_id, .. } = &self.connection;
+        self.sound = Some(Sound::behind(session.sound_format(), n_parts, n_bytes));
+        self.follower = Some(app.outputs.follow(*session_id));
+    }
+
+    pub(super) async fn run(&mut self, socket: &mut WebSocket) -> Result<Infallible, End> {
+        let created = self.events.created(&self.connection.session);
+        self.send(socket, &created).await?;
+        if let Some(ms) =
+            self.connection.resumed.is_some().then(|| self.sound.as_ref().map(Sound::stored_ms)).flatten()
+        {
+            let stored = self.events.stored(ms);
+            self.send(socket, &stored).await?;
+            self.look();
+        }
+        let mut pings = interval(PING_INTERVAL);
+        pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut heard_at = Instant::now();
+        let draining = self.connection.app.shutdown.soft.clone();
+        loop {
+            self.append();
+            let has_room = !self.is_ending && self.sound.as_ref().is_none_or(Sound::has_room);
+            let due = self.sound.as_ref().filter(|_| self.appending.is_none()).and_then(Sound::due);
+            tokio::select! {
+                message = socket.recv(), if has_room => {
+                    heard_at = Instant::now();
+                    self.take(socket, received(message)?).await?;
+                }
+                (end, appended) = in_flight(&mut self.appending) => self.appended(socket, end, appended?).await?,
+                seen = in_flight(&mut self.looking) => self.show(socket, seen?).await?,
+                () = woken(self.follower.as_ref()), if self.looking.is_none() => self.look(),
+                () = at(due) => (),
+                _ = pings.tick() => {
+                    if !has_room {
+                        heard_at = Instant::now(); // nothing is read of it
+                    } else if heard_at.elapsed() >= SILENCE_LIMIT {
+                        return Err(End::Lost);
+                    }
+                    socket.send(Message::Ping(Bytes::new())).await.map_err(|_| End::Lost)?;
+                    if let Some(sound) = &mut self.sound && !self.is_ending {
+                        sound.keep_alive();
+                    }
+                }
+                () = draining.cancelled() => return Err(End::Problem(Problem::of(ProblemType::Draining))),
+                () = &mut self.connection.stream.revoked => return Err(End::Problem(Problem::of(ProblemType::Unauthorized))),
+            }
+        }
+    }
+
+    async fn send(&mut self, socket: &mut WebSocket, event: &Value) -> Result<(), End> {
+        socket.send(text(event)).await.map_err(|_| End::Lost)
+    }
+
+    /// Takes what the client sends.
+    async fn take(&mut self, socket: &mut WebSocket, message: Message) -> Result<(), End> {
+        let message = match message {
+            Message::Text(message) => message,
+            Message::Ping(_) | Message::Pong(_) => return Ok(()),
+            Message::Close(_) => return Err(End::Closed),
+            Message::Binary(_) => {
+                let detail = "event is a binary frame, expected a text frame with one JSON object";
+                let event = self.events.violation(Violation::new("event", Code::WrongType, detail), None);
+                return self.send(socket, &event).await;
+            }
+        };
+        let (event_id, event) = parse(&message);
+        drop(message);
+        let answer = match event {
+            Ok(event) => self.act(event).await?,
+            Err(violation) => Err(violation),
+        };
+        match answer.unwrap_or_else(|violation| Some(self.events.violation(violation, event_id.as_deref()))) {
+            Some(event) => self.send(socket, &event).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Does what an event asks for. Returns the event that answers it.
+    async fn act(&mut self, event: ClientEvent) -> Result<Result<Option<Value>, Violation>, End> {
+        match event {
+            ClientEvent::Update { session, is_former } => Ok(self.update(session, is_former).map(Some)),
+            ClientEvent::Append(bytes) => {
+                if self.sound.is_none() && !bytes.is_empty() {
+                    self.submit().await?;
+                }
+                if let Some(sound) = &mut self.sound {
+                    sound.push(&bytes, Instant::now());
+                }
+                self.reserve().await?;
+                Ok(Ok(None))
+            }
+            ClientEvent::Commit { is_final } => {
+                let Some(sound) = &mut self.sound else {
+                    let detail = "audio is empty, expected sound before input_audio_buffer.commit";
+                    return Ok(Err(Violation::new("audio", Code::Empty, detail)));
+                };
+                if is_final {
+                    self.stop();
+                } else {
+                    sound.mark(LiveMark::Commit);
+                }
+                Ok(Ok(None))
+            }
+            ClientEvent::Clear => match &mut self.sound {
+                Some(sound) => {
+                    sound.mark(LiveMark::Clear);
+                    Ok(Ok(None))
+                }
+                None => Ok(Ok(Some(self.events.cleared()))),
+            },
+        }
+    }
+
+    fn update(&mut self, update: Value, is_former: bool) -> Result<Value, Violation> {
+        let before = &self.connection.session;
+        let session = before.updated(update, is_former)?;
+        if let Some(sound) = &mut self.sound {
+            if session.sound_format() != before.sound_format() {
+                let detail = "session.audio.input.format changes, but there is sound already";
+                return Err(Violation::new("session.audio.input.format", Code::Unsupported, detail));
+            }
+            let live = session.live()?;
+            if before.live().as_ref() != Ok(&live) {
+                sound.mark(LiveMark::Session { session: live });
+            }
+        }
+        self.connection.session = session;
+        self.events.is_former |= is_former;
+        Ok(self.events.updated(&self.connection.session))
+    }
+
+    /// Submits the session's job.
+    async fn submit(&mut self) -> Result<(), End> {
+        let Connection { app, caller, context, session, session_id, .. } = &self.connection;
+        let session_parameters = session.live().map_err(|violation| Problem::violations(vec![violation]))?;
+        let parameters = LiveParameters { format: session.sound_format(), session: session_parameters };
+        let parameters = Parameters::LiveTranscription(parameters);
+        let intake = Intake { caller, context, parameters, source: Some(Source::Live(*session_id)) };
+        // What is stored of it can be taken up again, so the job goes on without its client.
+        submit_followed(app, intake).await?.cancel_on_disconnect.disarm();
+        self.follow(0, 0);
+        Ok(())
+    }
+
+    /// Reserves more of the account's quota, if the sound needs it. Without any left, the session ends with the text so far.
+    async fn reserve(&mut self) -> Result<(), End> {
+        let seconds = self.sound.as_ref().map_or(0.0, Sound::seconds);
+        if seconds < self.reserved_s || self.is_ending {
+            return Ok(());
+        }
+        self.reserved_s = seconds + audio_quota::LIVE_STEP_S;
+        let Connection { app, caller, context, session_id, .. } = &self.connection;
+        if let Err(problem) = audio_quota::go_on(app, caller, context, (*session_id, seconds)).await {
+            if problem.problem_type() != ProblemType::QuotaExceeded {
+                return Err(problem.into());
+            }
+            self.end = Some(problem);
+            self.stop();
+        }
+        Ok(())
+    }
+
+    /// The sound is over.
+    fn stop(&mut self) {
+        self.is_ending = true;
+        if let Some(sound) = &mut self.sound {
+            sound.mark(LiveMark::End);
+        }
+    }
+
+    /// Begins to store the next part, if one is due.
+    fn append(&mut self) {
+        let Some(sound) = self.sound.as_mut().filter(|_| self.appending.is_none()) else { return };
+        let Some(Part { n, end, bytes, mark }) = sound.next(Instant::now()) else { return };
+        let Connection { app, session_id, resumed, .. } = &self.connection;
+        let (inputs, job) = (app.inputs.clone(), *session_id);
+        let writer = resumed.as_ref().map_or(0, |resumed| resumed.writer);
+        let mark = mark.map(|mark| serde_json::to_value(mark).unwrap_or_default());
+        let part = InputPart { job, n, bytes, mark };
+        let part = NewPart { part, end: i64::try_from(end).unwrap_or(i64::MAX), writer };
+        let append = async move { (end, until_done(|| inputs.append(part.clone())).await) };
+        self.appending = Some(append.boxed());
+    }
+
+    async fn appended(&mut self, socket: &mut WebSocket, end: u64, appended: Appended) -> Result<(), End> {
+        match (appended, &mut self.sound) {
+            (Appended::Stored, Some(sound)) => {
+                let before = sound.stored_ms();
+                let ms = sound.stored(end);
+                if ms > before && self.connection.session.includes(Include::Stored) {
+                    let event = self.events.stored(ms);
+                    self.send(socket, &event).await?;
+                }
+            }
+            (Appended::TakenOver, _) => return Err(End::TakenOver),
+            (Appended::Ended, _) if self.looking.is_none() => self.look(), // it says why
+            _ => (),
+        }
+        Ok(())
+    }
+
+    /// Begins to look at what the worker says.
+    fn look(&mut self) {
+        let Connection { app, session_id, .. } = &self.connection;
+        let inputs = app.inputs.clone();
+        let cursor = OutputCursor { job: *session_id, after: self.n_said };
+        self.looking = Some(async move { until_done(|| inputs.follow(cursor)).await }.boxed());
+    }
+
+    /// Sends what is new.
+    async fn show(&mut self, socket: &mut WebSocket, seen: Option<OutputsSeen>) -> Result<(), End> {
+        let Some(seen) = seen else { return Err(End::Problem(Problem::of(ProblemType::JobDeleted))) };
+        if let Some(sound) = &mut self.sound {
+            sound.read(seen.n_read);
+        }
+        let has_news = !seen.events.is_empty();
+        for said in seen.events {
+            self.n_said += 1;
+            // A newer worker may say what this version does not know.
+            let Ok(said) = serde_json::from_value(said) else { continue };
+            for event in self.events.of_worker((self.n_said, said), &self.connection.session, self.seen) {
+                self.send(socket, &event).await?;
+            }
+        }
+        if has_news {
+            self.look(); // there may be more
+        } else if seen.state.is_final() {
+            return Err(self.why_ended().await);
+        }
+        if seen.preview != self.preview {
+            self.preview = seen.preview;
+            self.hypothesise(socket).await?;
+        }
+        Ok(())
+    }
+
+    async fn hypothesise(&mut self, socket: &mut WebSocket) -> Result<(), End> {
+        let preview =
+            self.preview.clone().and_then(|preview| serde_json::from_value::<LivePreview>(preview).ok());
+        let Some(preview) = preview.filter(|_| self.connection.session.includes(Include::Hypothesis)) else {
+            return Ok(());
+        };
+        let event = self.events.hypothesis(&preview);
+        self.send(socket, &event).await
+    }
+
+    /// Why the job has ended.
+    async fn why_ended(&mut self) -> End {
+        if let Some(problem) = self.end.take() {
+            return End::Problem(problem);
+        }
+        if self.is_ending {
+            return End::Over;
+        }
+        let found = match self.connection.app.lookups.find(self.connection.session_id).await {
+            Ok(Some(stored)) => akhar_requests::job(stored),
+            Ok(None) => return End::Problem(Problem::of(ProblemType::JobDeleted)),
+            Err(error) => return End::from(error),
+        };
+        match found {
+            Ok(job) => match body::body(job.operation, job.state, job.outcome) {
+                Ok(_) => End::Over, // it is as long as a session may be
+                Err(problem) => End::Problem(problem),
+            },
+            Err(unreadable) => End::from(unreadable),
+        }
+    }
+
+    /// Stores what the client has sent before it closed its socket. The session is over then.
+    pub(super) async fn finish(&mut self) {
+        self.stop();
+        let last = async {
+            loop {
+                self.append();
+                let Some(appending) = self.appending.take() else { return };
+                if !matches!(appending.await.1, Ok(Appended::Stored)) {
+                    return;
+                }
+            }
+        };
+        if timeout(LAST_WRITES_LIMIT, last).await.is_err() {
+            tracing::warn!("the end of a session could not be stored");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! `POST /v1/realtime/client_secrets` and `POST /v1/realtime/transcription_sessions`: make short-lived secrets, with which a web page
+//! or an app opens sockets. A secret is a token, with the session that it begins behind a dot.
+
+use std::time::Duration;
+
+use akhar_accounts::tokens::{self, MAX_TOKENS};
+use akhar_requests::{Operation, QUICK};
+use axum::{
+    Json,
+    extract::{Request, State},
+    response::{IntoResponse as _, Response},
+};
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use utoipa::OpenApi;
+use uuid::Uuid;
+
+use super::session::Session;
+use crate::{
+    app::App,
+    auth::{caller::Caller, scope::ANY_ORIGIN},
+    http::context::AcceptsJson,
+    input::json,
+    problems::{Code, Problem, ProblemType, Violation, responses::problems},
+};
+
+/// How long secrets work, seconds.
+const LIFETIME_S: u64 = 600;
+const SHORTEST_S: u64 = 10;
+const LONGEST_S: u64 = 7200;
+/// The most bytes of a session in a secret, which has to fit into a header.
+const MAX_SESSION_BYTES: usize = 4096;
+
+problems! {
+    /// The problems of making a secret.
+    SecretProblems at "/v1/realtime/client_secrets", [too_long()] => MalformedBody, Unauthorized, OutOfScope, NotAcceptable, BodyTimeout,
+    TooLarge, UnsupportedContentType, InvalidInput, QuotaExceeded, AccountBusy, Internal, Busy, Unavailable,
+}
+
+/// What a secret says behind its token.
+#[derive(Serialize, Deserialize)]
+struct Content {
+    session: Session,
+    is_former: bool,
+}
+
+/// The part of the OpenAPI document that describes these routes.
+#[derive(OpenApi)]
+#[openapi(paths(of_client, of_transcription_session))]
+pub(crate) struct Document;
+
+/// Responds with a secret for sessions of the present names.
+#[utoipa::path(
+    post,
+    path = "/v1/realtime/client_secrets",
+    operation_id = "create-client-secret",
+    tag = "openai",
+    summary = "Create a short-lived secret for live transcription",
+    description = "As in OpenAI's API: `session` is what the socket begins with, and `expires_after.seconds` (10 to 7200, by default \
+        600) how long the secret opens sockets, which outlive it.",
+    request_body(content = Value, content_type = "application/json", example = json!({
+        "session": {"type": "transcription", "audio": {"input": {"transcription": {"model": "speech-pa"}}}},
+        "expires_after": {"anchor": "created_at", "seconds": 600}})),
+    responses(
+        (status = 200, description = "The secret: `value`, `expires_at` and `session`.", body = Value,
+            example = json!({"value": "at_3f9ZQm1x_0N9uJp6y4Vb2sR8kXwQ1cT7gHdLzEoAiM5nBfUqYtKv.e30", "expires_at": 1_796_634_600,
+                "session": {"type": "transcription"}})),
+        SecretProblems,
+    ),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn of_client(
+    State(app): State<App>,
+    caller: Caller,
+    _accepts: AcceptsJson,
+    request: Request,
+) -> Result<Response, Problem> {
+    let mut body = read(&app, &caller, request).await?;
+    let session = updated(body.remove("session"), false)?;
+    let lifetime = lifetime(body.get("expires_after"))?;
+    let (value, expires_at) = create(&app, &caller, (&session, false), lifetime).await?;
+    let session = session.shown(&id(), false);
+    Ok(Json(json!({"value": value, "expires_at": expires_at, "session": session})).into_response())
+}
+
+/// Responds with a session of the former names and its secret.
+#[utoipa::path(
+    post,
+    path = "/v1/realtime/transcription_sessions",
+    operation_id = "create-transcription-session",
+    tag = "openai",
+    summary = "Create a short-lived secret for live transcription, by the names of before",
+    request_body(content = Value, content_type = "application/json", example = json!({
+        "input_audio_format": "pcm16", "input_audio_transcription": {"model": "gpt-4o-transcribe", "language": "pa"}})),
+    responses(
+        (status = 200, description = "The session, with its `client_secret`.", body = Value,
+            example = json!({"object": "realtime.transcription_session", "client_secret": {
+                "value": "at_3f9ZQm1x_0N9uJp6y4Vb2sR8kXwQ1cT7gHdLzEoAiM5nBfUqYtKv.e30", "expires_at": 1_796_634_600}})),
+        SecretProblems,
+    ),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn of_transcription_session(
+    State(app): State<App>,
+    caller: Caller,
+    _accepts: AcceptsJson,
+    request: Request,
+) -> Result<Response, Problem> {
+    let body = read(&app, &caller, request).await?;
+    let session = updated(Some(Value::Object(body)), true)?;
+    let (value, expires_at) =
+        create(&app, &caller, (&session, true), Duration::from_secs(LIFETIME_S)).await?;
+    let mut shown = session.shown(&id(), true);
+    shown["client_secret"] = json!({"value": value, "expires_at": expires_at});
+    Ok(Json(shown).into_response())
+}
+
+/// The session that a secret begins, and whether by the former names.
+pub(super) fn session(content: &str) -> Result<(Session, bool), Problem> {
+    let decoded = BASE64_URL_SAFE_NO_PAD.decode(content).ok();
+    let content = decoded.and_then(|content| serde_json::from_slice::<Content>(&content).ok());
+    let Content { session, is_former } = content.ok_or_else(|| {
+        Problem::of(ProblemType::Unauthorized).with_detail("The secret is not as the server has made it.")
+    })?;
+    // What could be asked for may have changed since.
+    session.live().map_err(|violation| Problem::violations(vec![violation]))?;
+    Ok((session, is_former))
+}
+
+async fn read(app: &App, caller: &Caller, request: Request) -> Result<Map<String, Value>, Problem> {
+    let members = json::read(request, &app.body_memory(QUICK, caller.account_id)).await?;
+    let member = |(name, value): (String, Box<serde_json::value::RawValue>)| {
+        let parsed = serde_json::from_str(value.get());
+        parsed.map(|value| (name.clone(), value)).map_err(|error| {
+            let detail = format!("{name} cannot be read: {error}");
+            Problem::violations(vec![Violation::new(&name, Code::WrongType, detail)])
+        })
+    };
+    members.into_iter().map(member).collect()
+}
+
+fn updated(update: Option<Value>, is_former: bool) -> Result<Session, Problem> {
+    let Some(update) = update else { return Ok(Session::new()) };
+    let updated = Session::new().updated(update, is_former);
+    updated.map_err(|violation| Problem::violations(vec![violation]))
+}
+
+fn lifetime(expires_after: Option<&Value>) -> Result<Duration, Problem> {
+    let seconds = match expires_after.map(|after| &after["seconds"]) {
+        None | Some(Value::Null) => Some(LIFETIME_S),
+        Some(seconds) => seconds.as_u64().filter(|seconds| (SHORTEST_S..=LONGEST_S).contains(seconds)),
+    };
+    seconds.map(Duration::from_secs).ok_or_else(|| {
+        let field = "expires_after.seconds";
+        let detail = format!("{field} is not within {SHORTEST_S} to {LONGEST_S}");
+        Problem::violations(vec![Violation::new(field, Code::OutOfRange, detail)])
+    })
+}
+
+fn too_long() -> Violation {
+    let detail = format!("session is too long, expected at most {MAX_SESSION_BYTES} bytes in a secret");
+    Violation::new("session", Code::TooLong, detail)
+}
+
+/// Makes a secret. Returns it, and when it expires, as seconds since 1970.
+async fn create(
+    app: &App,
+    caller: &Caller,
+    (session, is_former): (&Session, bool),
+    lifetime: Duration,
+) -> Result<(String, i64), Problem> {
+    let content =
+        serde_json::to_vec(&Content { session: session.clone(), is_former }).map_err(Problem::internal)?;
+    if content.len() > MAX_SESSION_BYTES {
+        return Err(Problem::violations(vec![too_long()]));
+    }
+    let scope = (Operation::LiveTranscription.name(), ANY_ORIGIN);
+    let created = tokens::create(&app.database.pool, caller.key.id(), scope, lifetime).await;
+    let Some((token, expires_at)) = created.map_err(|error| Problem::database(&error))? else {
+        let detail = format!("A key may have {MAX_TOKENS} tokens at a time.");
+        return Err(Problem::quota("tokens", detail, Duration::from_secs(60)));
+    };
+    let content = BASE64_URL_SAFE_NO_PAD.encode(content);
+    Ok((format!("{}.{content}", token.expose()), expires_at.timestamp()))
+}
+
+/// The id of a session that no socket has begun.
+fn id() -> String {
+    super::events::session_text(akhar_jobs::JobId(Uuid::now_v7()))
+}
