@@ -247,6 +247,9 @@ impl Service {
                 form(route, &Form::upload(&fixture_of("੫").bytes))
             }
             (_, "/v1/tokens") => json(json!({"operation": "speech-recognition", "origin": SITE})),
+            (_, "/v1/realtime/translations/client_secrets") => {
+                json(json!({"session": {"model": "speech-pa"}}))
+            }
             (_, "/v1/uploads") => json(json!({"size": 1000})),
             (_, "/v1/admin/jobs/change") => json(json!({"change": "cancel", "ids": [self.job().await]})),
             (_, "/v1/admin/keys") => json(json!({"name": "new"})),

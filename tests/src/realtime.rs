@@ -41,18 +41,23 @@ impl Socket {
 
     /// The same with these headers.
     pub async fn open_with(base: &str, query: &str, headers: &[(&'static str, String)]) -> Self {
-        let mut socket = Self::handshake(base, query, headers).await.expect("the socket opens");
+        Self::open_as("", base, query, headers).await
+    }
+
+    /// The same at a path below.
+    pub async fn open_as(path: &str, base: &str, query: &str, headers: &[(&'static str, String)]) -> Self {
+        let opened = Self::handshake(&format!("{base}/v1/realtime{path}?{query}"), headers).await;
+        let mut socket = opened.expect("the socket opens");
         assert!(socket.next().await.expect("an event")["session"]["id"].is_string());
         socket
     }
 
-    /// What comes of an opening handshake.
+    /// What comes of an opening handshake at a URL.
     pub async fn handshake(
-        base: &str,
-        query: &str,
+        url: &str,
         headers: &[(&'static str, String)],
     ) -> Result<Self, tungstenite::Error> {
-        let url = format!("{}/v1/realtime?{query}", base.replacen("http", "ws", 1));
+        let url = url.replacen("http", "ws", 1);
         let mut request = url.into_client_request().expect("a URL");
         for (name, value) in headers {
             request.headers_mut().append(HeaderName::from_static(name), value.parse().expect("a value"));
@@ -69,6 +74,14 @@ impl Socket {
     /// The id of its job.
     pub fn job(&self) -> uuid::Uuid {
         self.session_id().strip_prefix("sess_").expect("an id").parse().expect("a UUID")
+    }
+
+    /// Takes the session up again behind the events that came of this one.
+    pub async fn resume(&self, base: &str, key: &str) -> Self {
+        let mut ids = self.events.iter().rev().filter_map(|event| event["event_id"].as_str());
+        let last = ids.find(|id| !id.starts_with("event_c")).expect("an event about the sound");
+        let query = format!("{INTENT}&session={}&starting_after={last}", self.session_id());
+        Self::open_at(base, key, &query).await
     }
 
     /// Sends an event.

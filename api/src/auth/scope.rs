@@ -18,7 +18,7 @@ pub(crate) const TOKEN: &str = "token";
 /// The origin of a token that is not for web pages alone.
 pub(crate) const ANY_ORIGIN: &str = "*";
 
-const REALTIME: &str = "/v1/realtime";
+const SOCKETS: [&str; 2] = ["/v1/realtime", "/v1/realtime/translations"];
 const EVENTS: &str = "/v1/jobs/{id}/events";
 const JOB: [&str; 3] = ["/v1/jobs/{id}", "/v1/jobs/{id}/result", EVENTS];
 const SPEECH: [&str; 3] = ["/v1/audio/transcriptions", "/v1/audio/translations", "/v1/uploads"];
@@ -57,7 +57,7 @@ pub(super) fn check(scope: &Scope, parts: &Parts) -> Result<(), Problem> {
 
 /// Whether a request opens a socket.
 pub(super) fn is_socket(parts: &Parts) -> bool {
-    route(parts) == REALTIME
+    SOCKETS.contains(&route(parts))
 }
 
 fn route(parts: &Parts) -> &str {
@@ -68,7 +68,7 @@ fn is_of(route: &str, operation: &str) -> bool {
     JOB.contains(&route)
         || route.strip_prefix("/v1/models/") == Some(operation)
         || (SPEECH.contains(&route) && operation == Operation::SpeechRecognition.name())
-        || (route == REALTIME
+        || (SOCKETS.contains(&route)
             && [Operation::SpeechRecognition, Operation::LiveTranscription]
                 .map(Operation::name)
                 .contains(&operation))
@@ -107,8 +107,8 @@ mod tests {
         {
             assert!(!is_of(route, speech), "{route}");
         }
-        assert!(SPEECH.iter().chain(&[REALTIME]).all(|route| !is_of(route, "digit-recognition")));
-        assert!(is_of(REALTIME, speech) && is_of(REALTIME, "live-transcription"));
+        assert!(SPEECH.iter().chain(&SOCKETS).all(|route| !is_of(route, "digit-recognition")));
+        assert!(SOCKETS.iter().all(|route| is_of(route, speech) && is_of(route, "live-transcription")));
         assert!(!is_of("/v1/models/speech-recognition", "live-transcription"));
     }
 

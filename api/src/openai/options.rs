@@ -76,7 +76,7 @@ choices! {
 }
 
 impl Model {
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Panjabi,
         Self::English,
         Self::OpenAi("whisper-1"),
@@ -86,6 +86,7 @@ impl Model {
         Self::OpenAi("gpt-4o-transcribe-diarize"),
         Self::OpenAi(LIVE),
         Self::OpenAi("gpt-realtime-whisper"),
+        Self::OpenAi("gpt-realtime-translate"),
     ];
 
     pub(crate) const fn id(self) -> &'static str {

@@ -9,7 +9,13 @@ use akhar_requests::{
 };
 use serde_json::{Value, json};
 
-use super::{PATH, fields::Include, session::Session};
+use super::{
+    PATH,
+    fields::Include,
+    session::{Names, Session},
+    transcription::TranscriptionSession,
+    translation::TranslationSession,
+};
 use crate::{
     openai::response::{logprobs, usage},
     problems::{Problem, Violation},
@@ -37,15 +43,17 @@ impl EventPlace {
 #[derive(Debug)]
 pub(super) struct Events {
     session_id: JobId,
-    /// Whether the client knows the names of before.
-    pub(super) is_former: bool,
+    pub(super) names: Names,
+    /// Of a translation: whether there is text already, that was spoken and that is translated, and where the last utterance ends.
+    has_text: [bool; 2],
+    end_ms: u64,
     /// The number of events that are not what the worker said.
     n_own: u64,
 }
 
 impl Events {
-    pub(super) const fn new(session_id: JobId, is_former: bool) -> Self {
-        Self { session_id, is_former, n_own: 0 }
+    pub(super) const fn new(session_id: JobId, names: Names, seen: EventPlace) -> Self {
+        Self { session_id, names, has_text: [seen.n > 0; 2], end_ms: 0, n_own: 0 }
     }
 
     /// An event about the connection.
@@ -57,8 +65,8 @@ impl Events {
     }
 
     fn session(&mut self, what: &str, session: &Session) -> Value {
-        let kind = if self.is_former { "transcription_session" } else { "session" };
-        let shown = session.shown(&session_text(self.session_id), self.is_former);
+        let kind = if self.names == Names::Former { "transcription_session" } else { "session" };
+        let shown = session.shown(&session_text(self.session_id), self.names);
         self.own(&format!("{kind}.{what}"), json!({"session": shown}))
     }
 
@@ -72,6 +80,11 @@ impl Events {
 
     pub(super) fn cleared(&mut self) -> Value {
         self.own("input_audio_buffer.cleared", json!({}))
+    }
+
+    /// A translation is over.
+    pub(super) fn closed(&mut self) -> Value {
+        self.own("session.closed", json!({}))
     }
 
     /// So much of the sound is on disk.
@@ -112,12 +125,15 @@ impl Events {
 
     /// The events that tell what the worker said as its nth event, but none that the client has seen.
     pub(super) fn of_worker(
-        &self,
+        &mut self,
         (n, said): (i64, LiveEvent),
         session: &Session,
         seen: EventPlace,
     ) -> Vec<Value> {
-        let mut events = self.told(said, session);
+        let mut events = match session {
+            Session::Transcription(session) => self.told(said, session),
+            Session::Translation(session) => self.translated(said, session).into_iter().collect(),
+        };
         for (part, (kind, event)) in events.iter_mut().enumerate() {
             event["type"] = json!(kind);
             event["event_id"] = json!(EventPlace { n, part }.id());
@@ -126,7 +142,7 @@ impl Events {
         events.into_iter().skip(n_seen).map(|(_, event)| event).collect()
     }
 
-    fn told(&self, said: LiveEvent, session: &Session) -> Vec<(&'static str, Value)> {
+    fn told(&self, said: LiveEvent, session: &TranscriptionSession) -> Vec<(&'static str, Value)> {
         match said {
             LiveEvent::SpeechStarted { item, start_ms } => vec![(
                 "input_audio_buffer.speech_started",
@@ -158,6 +174,26 @@ impl Events {
         }
     }
 
+    /// Texts are appended to those before, and times are those of the frames of OpenAI's server.
+    fn translated(&mut self, said: LiveEvent, session: &TranslationSession) -> Option<(&'static str, Value)> {
+        const FRAME_MS: u64 = 200;
+        let (kind, which, text) = match said {
+            LiveEvent::Committed { end_ms, .. } => {
+                self.end_ms = end_ms;
+                return None;
+            }
+            LiveEvent::Delta { text, .. } if session.is_transcribed() => {
+                ("session.input_transcript.delta", 0, text)
+            }
+            LiveEvent::TranslationDelta { text, .. } => ("session.output_transcript.delta", 1, text),
+            _ => return None,
+        };
+        let has_text = std::mem::replace(&mut self.has_text[which], true);
+        let space = if has_text && !text.starts_with(' ') { " " } else { "" };
+        let elapsed_ms = self.end_ms.next_multiple_of(FRAME_MS);
+        Some((kind, json!({"delta": format!("{space}{text}"), "elapsed_ms": elapsed_ms})))
+    }
+
     fn committed(&self, item: u32) -> Vec<(&'static str, Value)> {
         let ids = json!({"item_id": self.item_id(item), "previous_item_id": self.previous(item)});
         let item = json!({
@@ -168,7 +204,7 @@ impl Events {
             },
         });
         let mut events = vec![("input_audio_buffer.committed", ids)];
-        if self.is_former {
+        if self.names == Names::Former {
             events.push(("conversation.item.created", item));
         } else {
             events.push(("conversation.item.added", item.clone()));
@@ -177,7 +213,7 @@ impl Events {
         events
     }
 
-    fn completed(&self, utterance: LiveUtterance, session: &Session) -> Value {
+    fn completed(&self, utterance: LiveUtterance, session: &TranscriptionSession) -> Value {
         let LiveUtterance {
             item,
             start_ms,
@@ -228,12 +264,16 @@ mod tests {
 
     use super::*;
 
+    fn session() -> Session {
+        Session::Transcription(TranscriptionSession::new())
+    }
+
     #[test]
     fn what_a_client_has_seen_is_not_sent_again() {
-        let events = Events::new(JobId(Uuid::nil()), false);
-        let ids = |seen: EventPlace| {
+        let mut events = Events::new(JobId(Uuid::nil()), Names::Transcription, EventPlace::default());
+        let mut ids = |seen: EventPlace| {
             let said = LiveEvent::Committed { item: 2, start_ms: 0, end_ms: 1 };
-            let told = events.of_worker((7, said), &Session::new(), seen);
+            let told = events.of_worker((7, said), &session(), seen);
             told.into_iter().map(|event| event["event_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
         let all = ids(EventPlace::default());
@@ -246,17 +286,17 @@ mod tests {
 
     #[test]
     fn items_name_the_one_before_by_both_names() {
-        for (is_former, kinds) in [
+        for (names, kinds) in [
             (
-                false,
+                Names::Transcription,
                 &["input_audio_buffer.committed", "conversation.item.added", "conversation.item.done"][..],
             ),
-            (true, &["input_audio_buffer.committed", "conversation.item.created"]),
+            (Names::Former, &["input_audio_buffer.committed", "conversation.item.created"]),
         ] {
-            let events = Events::new(JobId(Uuid::nil()), is_former);
+            let mut events = Events::new(JobId(Uuid::nil()), names, EventPlace::default());
             let committed = |item| {
                 let said = LiveEvent::Committed { item, start_ms: 0, end_ms: 1 };
-                events.of_worker((1, said), &Session::new(), EventPlace::default())
+                events.of_worker((1, said), &session(), EventPlace::default())
             };
             let [first, second] = [1, 2].map(committed);
             let found: Vec<_> = first.iter().map(|event| event["type"].as_str().unwrap()).collect();

@@ -4,7 +4,8 @@ use akhar_requests::{
     Digits, KeyTerm, Language, Script,
     live::{SoundFormat, TurnDetection},
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
 
 use crate::{
     input::value::Value as _,
@@ -282,5 +283,27 @@ impl Input {
             (FormatKind::Mulaw | FormatKind::Alaw, _) => self.format.rate = None,
         }
         Ok(())
+    }
+}
+
+/// A session after an update, which is not checked yet.
+pub(super) fn merged<S: Serialize + DeserializeOwned>(session: &S, update: Value) -> Result<S, Violation> {
+    let mut merged = json!(session);
+    merge(&mut merged, update);
+    serde_path_to_error::deserialize(merged).map_err(|error| {
+        let field = format!("session.{}", error.path());
+        Violation::new(&field, Code::WrongType, format!("{field} is not valid: {}", error.inner()))
+    })
+}
+
+/// Changes what the update names. A part that is off begins with what the update says.
+fn merge(target: &mut Value, update: Value) {
+    match (target, update) {
+        (Value::Object(target), Value::Object(update)) => {
+            for (name, value) in update {
+                merge(target.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (target, update) => *target = update,
     }
 }

@@ -21,6 +21,7 @@ use super::{
     connection::{Connection, End, Resumed, received, text},
     events::{EventPlace, Events},
     fields::Include,
+    session::Names,
     sound::{Part, Sound},
     waits::{at, in_flight, until_done, woken},
 };
@@ -63,8 +64,9 @@ pub(super) struct Live {
 
 impl Live {
     pub(super) fn new(connection: Connection) -> Self {
+        let seen = connection.resumed.as_ref().map(|resumed| resumed.seen).unwrap_or_default();
         let mut live = Self {
-            events: Events::new(connection.session_id, connection.is_former),
+            events: Events::new(connection.session_id, connection.names, seen),
             sound: None,
             follower: None,
             seen: EventPlace::default(),
@@ -152,7 +154,7 @@ impl Live {
                 return self.send(socket, &event).await;
             }
         };
-        let (event_id, event) = parse(&message);
+        let (event_id, event) = parse(&message, self.events.names);
         drop(message);
         let answer = match event {
             Ok(event) => self.act(event).await?,
@@ -167,7 +169,7 @@ impl Live {
     /// Does what an event asks for. Returns the event that answers it.
     async fn act(&mut self, event: ClientEvent) -> Result<Result<Option<Value>, Violation>, End> {
         match event {
-            ClientEvent::Update { session, is_former } => Ok(self.update(session, is_former).map(Some)),
+            ClientEvent::Update { session, names } => Ok(self.update(session, names).map(Some)),
             ClientEvent::Append(bytes) => {
                 if self.sound.is_none() && !bytes.is_empty() {
                     self.submit().await?;
@@ -178,16 +180,17 @@ impl Live {
                 self.reserve().await?;
                 Ok(Ok(None))
             }
-            ClientEvent::Commit { is_final } => {
+            ClientEvent::Commit => {
                 let Some(sound) = &mut self.sound else {
                     let detail = "audio is empty, expected sound before input_audio_buffer.commit";
                     return Ok(Err(Violation::new("audio", Code::Empty, detail)));
                 };
-                if is_final {
-                    self.stop();
-                } else {
-                    sound.mark(LiveMark::Commit);
-                }
+                sound.mark(LiveMark::Commit);
+                Ok(Ok(None))
+            }
+            ClientEvent::Close if self.sound.is_none() => Err(End::Over),
+            ClientEvent::Close => {
+                self.stop();
                 Ok(Ok(None))
             }
             ClientEvent::Clear => match &mut self.sound {
@@ -200,9 +203,9 @@ impl Live {
         }
     }
 
-    fn update(&mut self, update: Value, is_former: bool) -> Result<Value, Violation> {
+    fn update(&mut self, update: Value, names: Names) -> Result<Value, Violation> {
         let before = &self.connection.session;
-        let session = before.updated(update, is_former)?;
+        let session = before.updated(update, names)?;
         if let Some(sound) = &mut self.sound {
             if session.sound_format() != before.sound_format() {
                 let detail = "session.audio.input.format changes, but there is sound already";
@@ -214,7 +217,9 @@ impl Live {
             }
         }
         self.connection.session = session;
-        self.events.is_former |= is_former;
+        if self.events.names != Names::Former {
+            self.events.names = names; // a client of before knows no others
+        }
         Ok(self.events.updated(&self.connection.session))
     }
 

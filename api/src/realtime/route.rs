@@ -1,4 +1,4 @@
-//! `GET /v1/realtime`: opens a socket for live transcription.
+//! `GET /v1/realtime` and `GET /v1/realtime/translations`: open sockets for live transcription and translation.
 
 use akhar_jobs::{
     JobId,
@@ -8,10 +8,10 @@ use akhar_platform::database::retry_transient;
 use akhar_requests::{Operation, SPEECH, live::LiveParameters};
 use axum::{
     extract::{
-        Extension, State,
+        FromRequestParts, State,
         ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection},
     },
-    http::{HeaderMap, Uri},
+    http::{HeaderMap, Uri, request::Parts},
     response::Response,
 };
 use serde_json::json;
@@ -24,15 +24,17 @@ use super::{
     connection::{Connection, MAX_EVENT_BYTES, Resumed},
     events::EventPlace,
     secrets,
-    session::Session,
+    session::{Names, Session},
     socket::serve,
     sound::MAX_WAITING_BYTES,
+    transcription::TranscriptionSession,
+    translation::TranslationSession,
 };
 use crate::{
     app::App,
     auth::{
         caller::Caller,
-        presented::{PROTOCOL, socket_key},
+        presented::{PROTOCOL, SocketKey, socket_key},
     },
     http::{context::RequestContext, peer::Place},
     input::{
@@ -58,6 +60,12 @@ problems! {
     AccountBusy, TooManyStreams, Internal, Busy, Draining, Unavailable,
 }
 
+problems! {
+    /// The problems of opening a socket for translation.
+    TranslationProblems at "/v1/realtime/translations", TranslationQuery::violation() => Unauthorized, OutOfScope, NotFound, JobDeleted,
+    InvalidInput, QuotaExceeded, AccountBusy, TooManyStreams, Internal, Busy, Draining, Unavailable,
+}
+
 /// What a session does.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Intent;
@@ -81,6 +89,18 @@ fields! {
         session: SessionId = field("session"),
         /// Of a session that is taken up again: the `event_id` of the last event that the client knows. The default is to send all
         /// of them.
+        starting_after: EventPlace = field("starting_after"),
+    }
+}
+
+fields! {
+    /// The parameters of a socket for translation.
+    TranslationQuery {
+        /// The model.
+        model: Model = field("model").required().wrong("llama"),
+        /// The id of a session to take up again, within a minute after its connection broke.
+        session: SessionId = field("session"),
+        /// Of a session that is taken up again: the `event_id` of the last event that the client knows.
         starting_after: EventPlace = field("starting_after"),
     }
 }
@@ -116,10 +136,33 @@ impl Value for EventPlace {
     }
 }
 
-/// The part of the OpenAPI document that describes this route.
+/// The part of the OpenAPI document that describes these routes.
 #[derive(OpenApi)]
-#[openapi(paths(handle))]
+#[openapi(paths(transcribe, translate))]
 pub(crate) struct Document;
+
+/// A request to open a socket.
+pub(crate) struct Opening {
+    caller: Caller,
+    context: RequestContext,
+    headers: HeaderMap,
+    place: Option<Place>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+}
+
+impl FromRequestParts<App> for Opening {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        Ok(Self {
+            caller: Caller::from_request_parts(parts, app).await?,
+            context: RequestContext::from_request_parts(parts, app).await?,
+            headers: parts.headers.clone(),
+            place: parts.extensions.get().cloned(),
+            upgrade: WebSocketUpgrade::from_request_parts(parts, app).await,
+        })
+    }
+}
 
 /// Switches to a socket, on which the client sends sound and gets its text.
 #[utoipa::path(
@@ -135,16 +178,66 @@ pub(crate) struct Document;
     responses((status = 101, description = "The socket is open."), RealtimeProblems),
     security(("bearer" = [])),
 )]
-pub(crate) async fn handle(
+pub(crate) async fn transcribe(
     State(app): State<App>,
-    caller: Caller,
-    context: RequestContext,
     uri: Uri,
-    headers: HeaderMap,
-    place: Option<Extension<Place>>,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    opening: Opening,
 ) -> Result<Response, Problem> {
     let RealtimeQuery { _intent: _, model, session, starting_after } = query::parse(&uri)?;
+    let presented = socket_key(&opening.headers);
+    let (of_secret, names) = begun(presented.as_ref(), false)?
+        .unwrap_or((Session::Transcription(TranscriptionSession::new()), Names::Transcription));
+    let is_former = presented.is_some_and(|presented| presented.is_former)
+        || opening.headers.get_all(BETA).iter().any(|value| value == BETA_REALTIME);
+    let of_model = |model| Session::Transcription(TranscriptionSession::of_model(model));
+    let names = if is_former { Names::Former } else { names };
+    let begins = (model.map_or(of_secret, of_model), names);
+    open(app, opening, begins, (session, starting_after)).await
+}
+
+/// Switches to a socket, on which the client sends sound and gets its translation.
+#[utoipa::path(
+    get,
+    path = "/v1/realtime/translations",
+    operation_id = "open-realtime-translation",
+    tag = "openai",
+    summary = "Translate live sound over a WebSocket, with the events of OpenAI's Realtime API",
+    description = "For programs that use OpenAI's live translation: `session.update`, `session.input_audio_buffer.append` and \
+        `session.close` are taken, and `session.output_transcript.delta` is the translation. It is text only: no sound is sent.",
+    params(TranslationQuery),
+    responses((status = 101, description = "The socket is open."), TranslationProblems),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn translate(
+    State(app): State<App>,
+    uri: Uri,
+    opening: Opening,
+) -> Result<Response, Problem> {
+    let TranslationQuery { model, session, starting_after } = query::parse(&uri)?;
+    let of_model = |model| (Session::Translation(TranslationSession::new(model)), Names::Translation);
+    let begins = begun(socket_key(&opening.headers).as_ref(), true)?.or_else(|| model.map(of_model));
+    let begins = begins.ok_or_else(|| Problem::internal("a required parameter is absent"))?;
+    open(app, opening, begins, (session, starting_after)).await
+}
+
+/// The session that the request's secret begins. `None` if its key is none.
+fn begun(presented: Option<&SocketKey>, is_translation: bool) -> Result<Option<(Session, Names)>, Problem> {
+    let secret = presented.and_then(|presented| presented.session.as_deref());
+    let begun = secret.map(secrets::session).transpose()?;
+    if begun.as_ref().is_some_and(|(_, names)| (*names == Names::Translation) != is_translation) {
+        let detail = "The secret is for a session of the other kind: transcription or translation.";
+        return Err(Problem::of(ProblemType::OutOfScope).with_detail(detail));
+    }
+    Ok(begun)
+}
+
+async fn open(
+    app: App,
+    opening: Opening,
+    (begins, names): (Session, Names),
+    (session, starting_after): (Option<SessionId>, Option<EventPlace>),
+) -> Result<Response, Problem> {
+    let Opening { caller, context, headers: _, place, upgrade } = opening;
     let upgrade = upgrade.map_err(|rejection| {
         let detail = format!("Upgrade is not websocket, or the request is no opening handshake: {rejection}");
         Problem::violations(vec![Violation::new("Upgrade", Code::Missing, detail)])
@@ -157,22 +250,13 @@ pub(crate) async fn handle(
         Problem::of(ProblemType::TooManyStreams).with_detail(detail)
     })?;
     let memory = app.body_memory(SPEECH, caller.account_id).reserve(CONNECTION_BYTES)?;
-    let presented = socket_key(&headers);
-    let secret = presented.as_ref().and_then(|presented| presented.session.as_deref());
-    let (of_secret, is_of_former) =
-        secret.map(secrets::session).transpose()?.unwrap_or((Session::new(), false));
-    let is_former = is_of_former
-        || presented.is_some_and(|presented| presented.is_former)
-        || headers.get_all(BETA).iter().any(|value| value == BETA_REALTIME);
-    let session_of_model = model.map_or(of_secret, Session::of_model);
     let (session_id, session, resumed) = match session {
-        None => (JobId(Uuid::now_v7()), session_of_model, None),
+        None => (JobId(Uuid::now_v7()), begins, None),
         Some(SessionId(id)) => {
-            let (session, resumed) = resume(&app, &caller, id, starting_after.unwrap_or_default()).await?;
-            (id, session, Some(resumed))
+            let (parameters, resumed) = resume(&app, &caller, id, starting_after.unwrap_or_default()).await?;
+            (id, begins.begun(&parameters), Some(resumed))
         }
     };
-    let place = place.map(|Extension(place)| place);
     let token = app.tasks.token();
     let connection = Connection {
         app,
@@ -181,7 +265,7 @@ pub(crate) async fn handle(
         stream,
         session_id,
         session,
-        is_former,
+        names,
         resumed,
         _memory: memory,
         _place: place,
@@ -204,7 +288,7 @@ async fn resume(
     caller: &Caller,
     id: JobId,
     seen: EventPlace,
-) -> Result<(Session, Resumed), Problem> {
+) -> Result<(LiveParameters, Resumed), Problem> {
     if find(app, caller, id).await?.operation != Operation::LiveTranscription {
         let detail = format!("The job {id} is no session of live transcription.");
         return Err(Problem::of(ProblemType::NotFound).with_detail(detail));
@@ -215,5 +299,5 @@ async fn resume(
     };
     let parameters: LiveParameters = serde_json::from_value(parameters).map_err(Problem::internal)?;
     let n_bytes = u64::try_from(n_bytes).unwrap_or(0);
-    Ok((Session::of(&parameters), Resumed { seen, n_parts: n_stored, n_bytes, writer }))
+    Ok((parameters, Resumed { seen, n_parts: n_stored, n_bytes, writer }))
 }

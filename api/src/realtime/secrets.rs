@@ -1,4 +1,4 @@
-//! `POST /v1/realtime/client_secrets` and `POST /v1/realtime/transcription_sessions`: make short-lived secrets, with which a web page
+//! `POST /v1/realtime/client_secrets`, `…/transcription_sessions` and `…/translations/client_secrets`: make short-lived secrets, with which a web page
 //! or an app opens sockets. A secret is a token, with the session that it begins behind a dot.
 
 use std::time::Duration;
@@ -16,12 +16,17 @@ use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 use uuid::Uuid;
 
-use super::session::Session;
+use super::{
+    session::{Names, Session},
+    transcription::TranscriptionSession,
+    translation::TranslationSession,
+};
 use crate::{
     app::App,
     auth::{caller::Caller, scope::ANY_ORIGIN},
     http::context::AcceptsJson,
-    input::json,
+    input::{json, value::Value as _},
+    openai::options::Model,
     problems::{Code, Problem, ProblemType, Violation, responses::problems},
 };
 
@@ -42,12 +47,12 @@ problems! {
 #[derive(Serialize, Deserialize)]
 struct Content {
     session: Session,
-    is_former: bool,
+    names: Names,
 }
 
 /// The part of the OpenAPI document that describes these routes.
 #[derive(OpenApi)]
-#[openapi(paths(of_client, of_transcription_session))]
+#[openapi(paths(of_client, of_transcription_session, of_translation))]
 pub(crate) struct Document;
 
 /// Responds with a secret for sessions of the present names.
@@ -77,11 +82,49 @@ pub(crate) async fn of_client(
     request: Request,
 ) -> Result<Response, Problem> {
     let mut body = read(&app, &caller, request).await?;
-    let session = updated(body.remove("session"), false)?;
-    let lifetime = lifetime(body.get("expires_after"))?;
-    let (value, expires_at) = create(&app, &caller, (&session, false), lifetime).await?;
-    let session = session.shown(&id(), false);
-    Ok(Json(json!({"value": value, "expires_at": expires_at, "session": session})).into_response())
+    let session = match body.remove("session") {
+        Some(update) => updated(&transcription(), update, Names::Transcription)?,
+        None => transcription(),
+    };
+    respond(&app, &caller, (session, Names::Transcription), &body).await
+}
+
+/// Responds with a secret for sessions that translate.
+#[utoipa::path(
+    post,
+    path = "/v1/realtime/translations/client_secrets",
+    operation_id = "create-translation-secret",
+    tag = "openai",
+    summary = "Create a short-lived secret for live translation",
+    request_body(content = Value, content_type = "application/json", example = json!({
+        "session": {"model": "gpt-realtime-translate", "audio": {"output": {"language": "pa"}}}})),
+    responses(
+        (status = 200, description = "The secret: `value`, `expires_at` and `session`.", body = Value,
+            example = json!({"value": "at_3f9ZQm1x_0N9uJp6y4Vb2sR8kXwQ1cT7gHdLzEoAiM5nBfUqYtKv.e30", "expires_at": 1_796_634_600,
+                "session": {"type": "translation"}})),
+        SecretProblems,
+    ),
+    security(("bearer" = [])),
+)]
+pub(crate) async fn of_translation(
+    State(app): State<App>,
+    caller: Caller,
+    _accepts: AcceptsJson,
+    request: Request,
+) -> Result<Response, Problem> {
+    const FIELD: &str = "session.model";
+    let mut body = read(&app, &caller, request).await?;
+    let update = body.remove("session").unwrap_or_default();
+    let model = update["model"].as_str().ok_or_else(|| {
+        let detail = format!("{FIELD} is missing, expected a model's name");
+        Problem::violations(vec![Violation::new(FIELD, Code::Missing, detail)])
+    })?;
+    let model = Model::check(FIELD, model).map_err(Problem::violations)?;
+    let mut update = update.clone();
+    update["model"] = json!(model.id());
+    let session = Session::Translation(TranslationSession::new(model));
+    let session = updated(&session, update, Names::Translation)?;
+    respond(&app, &caller, (session, Names::Translation), &body).await
 }
 
 /// Responds with a session of the former names and its secret.
@@ -108,24 +151,24 @@ pub(crate) async fn of_transcription_session(
     request: Request,
 ) -> Result<Response, Problem> {
     let body = read(&app, &caller, request).await?;
-    let session = updated(Some(Value::Object(body)), true)?;
-    let (value, expires_at) =
-        create(&app, &caller, (&session, true), Duration::from_secs(LIFETIME_S)).await?;
-    let mut shown = session.shown(&id(), true);
+    let session = updated(&transcription(), Value::Object(body), Names::Former)?;
+    let lifetime = Duration::from_secs(LIFETIME_S);
+    let (value, expires_at) = create(&app, &caller, (&session, Names::Former), lifetime).await?;
+    let mut shown = session.shown(&id(), Names::Former);
     shown["client_secret"] = json!({"value": value, "expires_at": expires_at});
     Ok(Json(shown).into_response())
 }
 
-/// The session that a secret begins, and whether by the former names.
-pub(super) fn session(content: &str) -> Result<(Session, bool), Problem> {
+/// The session that a secret begins, and its names.
+pub(super) fn session(content: &str) -> Result<(Session, Names), Problem> {
     let decoded = BASE64_URL_SAFE_NO_PAD.decode(content).ok();
     let content = decoded.and_then(|content| serde_json::from_slice::<Content>(&content).ok());
-    let Content { session, is_former } = content.ok_or_else(|| {
+    let Content { session, names } = content.ok_or_else(|| {
         Problem::of(ProblemType::Unauthorized).with_detail("The secret is not as the server has made it.")
     })?;
     // What could be asked for may have changed since.
     session.live().map_err(|violation| Problem::violations(vec![violation]))?;
-    Ok((session, is_former))
+    Ok((session, names))
 }
 
 async fn read(app: &App, caller: &Caller, request: Request) -> Result<Map<String, Value>, Problem> {
@@ -140,10 +183,25 @@ async fn read(app: &App, caller: &Caller, request: Request) -> Result<Map<String
     members.into_iter().map(member).collect()
 }
 
-fn updated(update: Option<Value>, is_former: bool) -> Result<Session, Problem> {
-    let Some(update) = update else { return Ok(Session::new()) };
-    let updated = Session::new().updated(update, is_former);
-    updated.map_err(|violation| Problem::violations(vec![violation]))
+fn transcription() -> Session {
+    Session::Transcription(TranscriptionSession::new())
+}
+
+fn updated(session: &Session, update: Value, names: Names) -> Result<Session, Problem> {
+    session.updated(update, names).map_err(|violation| Problem::violations(vec![violation]))
+}
+
+/// The secret of a session, for as long as the body says.
+async fn respond(
+    app: &App,
+    caller: &Caller,
+    (session, names): (Session, Names),
+    body: &Map<String, Value>,
+) -> Result<Response, Problem> {
+    let lifetime = lifetime(body.get("expires_after"))?;
+    let (value, expires_at) = create(app, caller, (&session, names), lifetime).await?;
+    let session = session.shown(&id(), names);
+    Ok(Json(json!({"value": value, "expires_at": expires_at, "session": session})).into_response())
 }
 
 fn lifetime(expires_after: Option<&Value>) -> Result<Duration, Problem> {
@@ -167,11 +225,11 @@ fn too_long() -> Violation {
 async fn create(
     app: &App,
     caller: &Caller,
-    (session, is_former): (&Session, bool),
+    (session, names): (&Session, Names),
     lifetime: Duration,
 ) -> Result<(String, i64), Problem> {
     let content =
-        serde_json::to_vec(&Content { session: session.clone(), is_former }).map_err(Problem::internal)?;
+        serde_json::to_vec(&Content { session: session.clone(), names }).map_err(Problem::internal)?;
     if content.len() > MAX_SESSION_BYTES {
         return Err(Problem::violations(vec![too_long()]));
     }

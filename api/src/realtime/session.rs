@@ -1,310 +1,79 @@
 //! The session as its client sees it: updates come in, and the whole effective session goes out, and what it asks of a worker.
 
-use akhar_requests::{
-    Digits,
-    live::{LiveParameters, LiveSession, SoundFormat},
-};
+use akhar_requests::live::{LiveParameters, LiveSession, SoundFormat};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::fields::{
-    AUTO, Audio, Delay, Format, FormatKind, Include, Kind, TextForm, Transcription, Turns, TurnsKind,
-};
-use crate::{
-    input::value::Value as _,
-    openai::options::Model,
-    problems::{Code, Violation},
-};
+use super::{fields::Include, transcription::TranscriptionSession, translation::TranslationSession};
+use crate::problems::Violation;
+
+/// By which names events and fields go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Names {
+    /// Those of transcription.
+    Transcription,
+    /// Those that transcription had before.
+    Former,
+    /// Those of translation.
+    Translation,
+}
 
 /// The effective session, by the present names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Session {
-    #[serde(rename = "type")]
-    kind: Kind,
-    #[serde(default)]
-    audio: Audio,
-    #[serde(default)]
-    include: Option<Vec<Include>>,
+#[serde(untagged)]
+pub(super) enum Session {
+    /// The sound is transcribed.
+    Transcription(TranscriptionSession),
+    /// It is translated.
+    Translation(TranslationSession),
 }
 
 impl Session {
-    /// A session whose client has said nothing.
-    pub(super) fn new() -> Self {
-        Self { kind: Kind::Transcription, audio: Audio::default(), include: None }
-    }
-
-    /// One that transcribes with this model.
-    pub(super) fn of_model(model: Model) -> Self {
-        let mut session = Self::new();
-        session.audio.input.transcription =
-            Some(Transcription { model: Some(model.id().to_owned()), ..Transcription::default() });
-        session
-    }
-
     /// The session after an update. Only what the update names changes, and `null` turns a part off.
-    pub(super) fn updated(&self, update: Value, is_former: bool) -> Result<Self, Violation> {
-        let update = if is_former { renamed(update)? } else { update };
-        let mut merged = json!(self);
-        merge(&mut merged, update);
-        let mut session: Self = serde_path_to_error::deserialize(merged).map_err(|error| {
-            let field = format!("session.{}", error.path());
-            Violation::new(&field, Code::WrongType, format!("{field} is not valid: {}", error.inner()))
-        })?;
-        session.audio.input.check_rate()?;
-        session.live()?;
-        session.show_defaults();
-        Ok(session)
+    pub(super) fn updated(&self, update: Value, names: Names) -> Result<Self, Violation> {
+        match self {
+            Self::Transcription(session) => {
+                session.updated(update, names == Names::Former).map(Self::Transcription)
+            }
+            Self::Translation(session) => session.updated(update).map(Self::Translation),
+        }
     }
 
-    /// The session that asks for this.
-    pub(super) fn of(parameters: &LiveParameters) -> Self {
-        let LiveParameters { format, session: live } = parameters;
-        let mut session = Self::new();
-        let input = &mut session.audio.input;
-        input.format = Format::of(*format);
-        input.turn_detection = live.turn_detection.map(|turns| Turns {
-            kind: TurnsKind::ServerVad,
-            threshold: Some(turns.threshold),
-            prefix_padding_ms: Some(turns.prefix_ms),
-            silence_duration_ms: Some(turns.silence_ms),
-            eagerness: None,
-        });
-        let delays = [Delay::Minimal, Delay::Low, Delay::Medium, Delay::High, Delay::Xhigh];
-        let language = if live.detect_language { AUTO } else { live.lang.code() };
-        input.transcription = Some(Transcription {
-            language: Some(language.to_owned()),
-            keywords: Some(live.keyterms.iter().map(|term| term.as_str().to_owned()).collect()),
-            delay: delays.into_iter().find(|delay| delay.ms() == live.delay_ms),
-            with_translation: Some(live.with_translation),
-            script: Some(live.script),
-            format: Some(if live.written.is_some() { TextForm::Written } else { TextForm::Spoken }),
-            digits: live.written,
-            ..Transcription::default()
-        });
-        session
+    /// This session as it was begun with these parameters.
+    pub(super) fn begun(self, parameters: &LiveParameters) -> Self {
+        match self {
+            Self::Transcription(_) => Self::Transcription(TranscriptionSession::of(parameters)),
+            Self::Translation(session) => Self::Translation(session.begun(parameters)),
+        }
     }
 
     /// What it asks of a worker.
     pub(super) fn live(&self) -> Result<LiveSession, Violation> {
-        let input = &self.audio.input;
-        let asked = input.transcription.clone().unwrap_or_default();
-        let model = asked.model.as_deref().map(|model| {
-            Model::check("session.audio.input.transcription.model", model).map_err(|mut all| all.remove(0))
-        });
-        let model = model.transpose()?;
-        let language = asked.language(model)?;
-        let is_auto = language.is_none() && input.transcription.is_some();
-        let is_written = asked.format == Some(TextForm::Written);
-        if asked.digits == Some(Digits::Gurmukhi) && !is_written {
-            let field = "session.audio.input.transcription.digits";
-            let detail = format!("{field} gurmukhi needs format written, but format is spoken");
-            return Err(Violation::new(field, Code::Unsupported, detail));
+        match self {
+            Self::Transcription(session) => session.live(),
+            Self::Translation(session) => session.live(),
         }
-        Ok(LiveSession {
-            lang: language.unwrap_or_default(),
-            detect_language: is_auto,
-            with_translation: asked.with_translation.unwrap_or_default(),
-            translate_into: None,
-            keyterms: asked.keyterms()?,
-            script: asked.script.unwrap_or_default(),
-            written: is_written.then(|| asked.digits.unwrap_or(Digits::Latin)),
-            turn_detection: input.turn_detection.as_ref().map(Turns::detection).transpose()?,
-            delay_ms: match asked.delay {
-                Some(delay) => delay.ms(),
-                None if model.is_none_or(Model::is_live) => Delay::Medium.ms(),
-                None => u32::MAX, // its client says where utterances end
-            },
-        })
     }
 
     pub(super) const fn sound_format(&self) -> SoundFormat {
-        let format = &self.audio.input.format;
-        match (format.kind, format.rate) {
-            (FormatKind::Pcm, Some(16_000)) => SoundFormat::Pcm16000,
-            (FormatKind::Pcm, _) => SoundFormat::Pcm24000,
-            (FormatKind::Mulaw, _) => SoundFormat::Mulaw8000,
-            (FormatKind::Alaw, _) => SoundFormat::Alaw8000,
+        match self {
+            Self::Transcription(session) => session.sound_format(),
+            Self::Translation(_) => SoundFormat::Pcm24000,
         }
     }
 
     pub(super) fn includes(&self, what: Include) -> bool {
-        self.include.iter().flatten().any(|include| *include == what)
-    }
-
-    /// The session as a client of the present or the former names gets it.
-    pub(super) fn shown(&self, id: &str, is_former: bool) -> Value {
-        let mut shown = json!(self);
-        if !is_former {
-            shown["id"] = json!(id);
-            shown["object"] = json!("realtime.transcription_session");
-            return shown;
-        }
-        let format = match self.sound_format() {
-            SoundFormat::Pcm24000 | SoundFormat::Pcm16000 => "pcm16",
-            SoundFormat::Mulaw8000 => "g711_ulaw",
-            SoundFormat::Alaw8000 => "g711_alaw",
-        };
-        let input = &mut shown["audio"]["input"];
-        json!({
-            "id": id,
-            "object": "realtime.transcription_session",
-            "input_audio_format": format,
-            "input_audio_transcription": input["transcription"].take(),
-            "input_audio_noise_reduction": null,
-            "turn_detection": input["turn_detection"].take(),
-            "include": shown["include"].take(),
-        })
-    }
-
-    fn show_defaults(&mut self) {
-        if let Some(turns) = &mut self.audio.input.turn_detection {
-            turns.silence_duration_ms = Some(turns.silence_ms());
-            turns.threshold.get_or_insert(0.5);
-            turns.prefix_padding_ms.get_or_insert(300);
+        match self {
+            Self::Transcription(session) => session.includes(what),
+            Self::Translation(session) => session.includes(what),
         }
     }
-}
 
-/// Changes what the update names. A part that is off begins with what the update says.
-fn merge(target: &mut Value, update: Value) {
-    match (target, update) {
-        (Value::Object(target), Value::Object(update)) => {
-            for (name, value) in update {
-                merge(target.entry(name).or_insert(Value::Null), value);
-            }
+    /// The session as its client gets it.
+    pub(super) fn shown(&self, id: &str, names: Names) -> Value {
+        match self {
+            Self::Transcription(session) => session.shown(id, names == Names::Former),
+            Self::Translation(session) => session.shown(id),
         }
-        (target, update) => *target = update,
-    }
-}
-
-/// An update by the former names, by the present ones.
-fn renamed(mut update: Value) -> Result<Value, Violation> {
-    let mut input = Map::new();
-    let parts = [("input_audio_transcription", "transcription"), ("turn_detection", "turn_detection")];
-    let mut of = |name: &str| update.as_object_mut().and_then(|update| update.remove(name));
-    for (former, present) in parts {
-        if let Some(value) = of(former) {
-            input.insert(present.to_owned(), value);
-        }
-    }
-    if let Some(format) = of("input_audio_format") {
-        let kind = match format.as_str() {
-            Some("pcm16") => "audio/pcm",
-            Some("g711_ulaw") => "audio/pcmu",
-            Some("g711_alaw") => "audio/pcma",
-            _ => {
-                let field = "session.input_audio_format";
-                let detail = format!("{field} is {format}, expected pcm16, g711_ulaw or g711_alaw");
-                return Err(Violation::new(field, Code::NotAChoice, detail));
-            }
-        };
-        input.insert("format".to_owned(), json!({"type": kind}));
-    }
-    let include = of("include");
-    let mut renamed = json!({"audio": {"input": input}});
-    if let Some(include) = include {
-        renamed["include"] = include;
-    }
-    Ok(renamed)
-}
-
-#[cfg(test)]
-mod tests {
-    use akhar_requests::Language;
-
-    use super::*;
-
-    fn updated(update: Value) -> Result<Session, Violation> {
-        Session::new().updated(update, false)
-    }
-
-    #[test]
-    fn only_what_an_update_names_changes() {
-        let update = json!({"audio": {"input": {"transcription": {"model": "gpt-live-transcribe", "language": "pa"}, "turn_detection": null}}});
-        let session = updated(update.clone()).unwrap();
-        let shown = session.shown("sess_1", false);
-        let input = &shown["audio"]["input"];
-        assert_eq!(input["transcription"], json!({"model": "gpt-live-transcribe", "language": "pa"}));
-        assert_eq!((&input["turn_detection"], &input["format"]["rate"]), (&Value::Null, &json!(24_000)));
-        assert_eq!(session.updated(update, false), Ok(session.clone()), "the same update changes nothing");
-        let former = json!({"input_audio_transcription": {"model": "gpt-live-transcribe", "language": "pa"}, "turn_detection": null});
-        assert_eq!(Session::new().updated(former, true), Ok(session.clone()));
-        let shown = session.shown("sess_1", true);
-        assert_eq!((&shown["input_audio_format"], &shown["turn_detection"]), (&json!("pcm16"), &Value::Null));
-    }
-
-    #[test]
-    fn a_violation_names_the_field() {
-        let input = |input: Value| json!({"audio": {"input": input}});
-        for (update, field) in [
-            (json!({"type": "realtime"}), "session.type"),
-            (json!({"include": ["x"]}), "session.include[0]"),
-            (input(json!({"format": {"type": "audio/mp3"}})), "session.audio.input.format.type"),
-            (
-                input(json!({"format": {"type": "audio/pcm", "rate": 8000}})),
-                "session.audio.input.format.rate",
-            ),
-            (input(json!({"transcription": {"model": "llama"}})), "session.audio.input.transcription.model"),
-            (
-                input(json!({"transcription": {"language": "fr"}})),
-                "session.audio.input.transcription.language",
-            ),
-            (
-                input(json!({"transcription": {"model": "speech-pa", "language": "en"}})),
-                "session.audio.input.transcription.language",
-            ),
-            (
-                input(json!({"transcription": {"digits": "gurmukhi"}})),
-                "session.audio.input.transcription.digits",
-            ),
-            (
-                input(json!({"turn_detection": {"silence_duration_ms": 5}})),
-                "session.audio.input.turn_detection.silence_duration_ms",
-            ),
-            (
-                input(json!({"turn_detection": {"threshold": 2}})),
-                "session.audio.input.turn_detection.threshold",
-            ),
-        ] {
-            assert_eq!(updated(update.clone()).unwrap_err().field, field, "{update}");
-        }
-        assert!(Session::new().updated(json!({"input_audio_format": "mp3"}), true).is_err());
-    }
-
-    #[test]
-    fn a_session_asks_for_what_its_client_says() {
-        let live = |input: Value| updated(json!({"audio": {"input": input}})).unwrap().live().unwrap();
-        let silent = Session::new().live().unwrap();
-        assert_eq!((silent.lang, silent.detect_language), (Language::Panjabi, false));
-        let any = live(json!({"transcription": {"model": "gpt-transcribe"}}));
-        assert!(any.detect_language);
-        let english = live(json!({"transcription": {"model": "speech-en", "keywords": ["Akhar", "22"]}}));
-        assert_eq!(
-            (english.lang, english.detect_language, english.keyterms.len()),
-            (Language::English, false, 1)
-        );
-        let off = |model: &str| {
-            live(json!({"turn_detection": null, "transcription": {"model": model, "language": "pa"}}))
-                .delay_ms
-        };
-        assert_eq!(
-            (off("gpt-realtime-whisper"), off("speech-pa"), off("gpt-4o-transcribe")),
-            (500, 500, u32::MAX)
-        );
-        let eager = live(
-            json!({"turn_detection": {"type": "semantic_vad", "eagerness": "high", "silence_duration_ms": null}}),
-        );
-        assert_eq!(eager.turn_detection.unwrap().silence_ms, 300);
-    }
-
-    #[test]
-    fn a_session_that_is_taken_up_again_asks_for_the_same() {
-        let update = json!({"audio": {"input": {
-            "format": {"type": "audio/pcmu"}, "turn_detection": null,
-            "transcription": {"language": "auto", "keywords": ["Akhar"], "delay": "high", "format": "written"}}}});
-        let session = updated(update).unwrap();
-        let parameters = LiveParameters { format: session.sound_format(), session: session.live().unwrap() };
-        let again = Session::of(&parameters);
-        assert_eq!((again.sound_format(), again.live().unwrap()), (parameters.format, parameters.session));
     }
 }

@@ -1,6 +1,6 @@
 //! Serves one connection, and closes its socket when it ends.
 
-use std::time::Duration;
+use std::{future::pending, time::Duration};
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use tokio::time::timeout;
@@ -8,11 +8,12 @@ use tokio::time::timeout;
 use super::{
     connection::{Connection, End, text},
     live::Live,
+    session::Names,
 };
 use crate::problems::ProblemType;
 
 /// How long a client may take to answer that its socket is closed.
-const CLOSE_LIMIT: Duration = Duration::from_secs(5);
+const CLOSE_LIMIT: Duration = Duration::from_secs(2);
 
 /// Serves a connection until it ends.
 pub(super) async fn serve(connection: Connection, mut socket: WebSocket) {
@@ -24,7 +25,12 @@ pub(super) async fn serve(connection: Connection, mut socket: WebSocket) {
     match end {
         End::Closed => live.finish().await,
         End::Lost => tracing::debug!("the socket of a session broke"),
-        End::Over => close(socket, close_code::NORMAL, "the session is over").await,
+        End::Over => {
+            if live.events.names == Names::Translation {
+                let _ = socket.send(text(&live.events.closed())).await; // the client may be gone
+            }
+            close(socket, close_code::NORMAL, "the session is over").await;
+        }
         End::TakenOver => {
             close(socket, close_code::POLICY, "the session was taken up on another connection").await;
         }
@@ -48,8 +54,19 @@ pub(super) async fn serve(connection: Connection, mut socket: WebSocket) {
 
 async fn close(mut socket: WebSocket, code: u16, reason: &'static str) {
     let frame = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
-    if socket.send(frame).await.is_ok() {
-        // The answer is read, so that the connection ends in order.
-        let _ = timeout(CLOSE_LIMIT, async { while let Some(Ok(_)) = socket.recv().await {} }).await;
+    if socket.send(frame).await.is_err() {
+        return;
     }
+    // The answer is read, so that the connection ends in order. Where nothing more can be read of it, what the client has sent would
+    // reset the connection, before it has read why.
+    let answer = async {
+        loop {
+            match socket.recv().await {
+                None => return,
+                Some(Ok(_)) => (),
+                Some(Err(_)) => pending().await,
+            }
+        }
+    };
+    let _ = timeout(CLOSE_LIMIT, answer).await;
 }

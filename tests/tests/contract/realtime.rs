@@ -170,14 +170,18 @@ async fn a_handshake_that_is_wrong_is_refused() {
     let problem = stack.refused(stack.request("GET", "/v1/realtime?intent=transcription"), 400).await;
     assert_eq!(problem.json["error"]["param"], "Upgrade", "{}", problem.json);
     let bearer = |key: &str| [("authorization", format!("Bearer {key}"))];
-    let refused =
-        async |query: &str, key: &str| match Socket::handshake(&stack.base, query, &bearer(key)).await {
-            Err(Error::Http(response)) => {
-                let body: Value = serde_json::from_slice(response.body().as_ref().unwrap()).unwrap();
-                (response.status().as_u16(), body["error"]["param"].as_str().unwrap_or_default().to_owned())
-            }
-            other => panic!("{other:?}"),
-        };
+    let refused = async |query: &str, key: &str| match Socket::handshake(
+        &format!("{}/v1/realtime?{query}", stack.base),
+        &bearer(key),
+    )
+    .await
+    {
+        Err(Error::Http(response)) => {
+            let body: Value = serde_json::from_slice(response.body().as_ref().unwrap()).unwrap();
+            (response.status().as_u16(), body["error"]["param"].as_str().unwrap_or_default().to_owned())
+        }
+        other => panic!("{other:?}"),
+    };
     for (query, status, param) in [
         ("", 400, "intent"),
         ("intent=conversation", 400, "intent"),
@@ -236,10 +240,7 @@ async fn a_session_is_taken_up_again_where_its_connection_broke() {
     socket.append(&sound[..sound.len() / 2]).await;
     socket.until(COMPLETED).await;
     stack.restart_api().await;
-    let mut ids = socket.events.iter().rev().filter_map(|event| event["event_id"].as_str());
-    let last = ids.find(|id| !id.starts_with("event_c")).unwrap();
-    let query = format!("{INTENT}&session={}&starting_after={last}", socket.session_id());
-    let mut further = Socket::open(&stack, &query).await;
+    let mut further = socket.resume(&stack.base, &stack.key).await;
     assert_eq!(further.session_id(), socket.session_id());
     assert_eq!(further.events[0]["session"]["audio"]["input"]["format"]["rate"], 16_000);
     let stored_ms = further.until("akhar.stored").await["audio_end_ms"].as_u64().unwrap();
@@ -284,4 +285,53 @@ async fn a_connection_that_another_one_replaces_stores_nothing_more() {
     assert_eq!(socket.closed().await, 1008);
     assert_eq!(other.finish().await, 1000);
     assert_eq!((other.texts().len(), other.texts()), (1, socket.texts()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_translation_says_what_the_file_of_its_sound_says_in_the_other_language() {
+    let stack = Stack::start().await;
+    let session = json!({"model": "gpt-realtime-translate", "audio": {
+        "input": {"transcription": {"model": "gpt-live-transcribe"}}, "output": {"language": "en"}}});
+    let request = stack.request("POST", "/v1/realtime/translations/client_secrets");
+    let made = send(request.json(&json!({"session": session}))).await.json();
+    let secret = made["value"].as_str().unwrap();
+    let bearer = [("authorization", format!("Bearer {secret}"))];
+    let mut socket =
+        Socket::open_as("/translations", &stack.base, "model=gpt-realtime-translate", &bearer).await;
+    let created = &socket.events[0]["session"];
+    assert_eq!(created["output_modalities"], json!(["text"]), "{created}");
+    assert_eq!(created["audio"]["output"]["language"], "en");
+    let samples = recording("pa-school.wav").samples();
+    // Linear interpolation from 16 to 24 kHz.
+    let at = |k: usize| i32::from(samples.get(k).copied().unwrap_or(0));
+    let upsampled = (0..samples.len() * 3 / 2).map(|n| {
+        let (k, part) = (n * 2 / 3, i32::try_from(n * 2 % 3).unwrap());
+        i16::try_from((at(k) * (3 - part) + at(k + 1) * part) / 3).unwrap()
+    });
+    let sound = pcm(&upsampled.chain(vec![0; 24_000]).collect::<Vec<_>>());
+    for piece in [&sound[..], &sound] {
+        let audio = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, piece);
+        socket.send(json!({"type": "session.input_audio_buffer.append", "audio": audio})).await;
+    }
+    socket.send(json!({"type": "session.close"})).await;
+    assert_eq!(socket.closed().await, 1000);
+    let deltas = |kind: &str| -> (String, Vec<u64>) {
+        let deltas = socket.events.iter().filter(|event| event["type"] == kind);
+        deltas.map(|event| (event["delta"].as_str().unwrap(), event["elapsed_ms"].as_u64().unwrap())).unzip()
+    };
+    let form = Form::upload_and(&recording("pa-school.wav").bytes, "with-translation", "true");
+    let file = send(stack.post("speech-recognition", &form)).await.json();
+    let twice = |text: &Value| format!("{0} {0}", text.as_str().unwrap());
+    let (spoken, _) = deltas("session.input_transcript.delta");
+    let (translated, elapsed) = deltas("session.output_transcript.delta");
+    assert_eq!((spoken, translated), (twice(&file["transcription"]), twice(&file["translation"])));
+    let length_ms = u64::try_from(sound.len() / 48).unwrap();
+    assert!(elapsed.iter().all(|ms| ms % 200 == 0), "{elapsed:?}");
+    assert!(
+        elapsed.is_sorted() && elapsed.last().unwrap().abs_diff(2 * length_ms - 1000) <= 400,
+        "{elapsed:?}"
+    );
+    assert_eq!(socket.events[socket.events.len() - 2]["type"], "session.closed");
+    let wrong = Socket::handshake(&format!("{}/v1/realtime?{INTENT}", stack.base), &bearer).await;
+    assert!(matches!(wrong, Err(Error::Http(response)) if response.status() == 403));
 }
