@@ -5,6 +5,7 @@ use akhar_tests::{
     Cluster, Form, Stack,
     http::send,
     live::{PART, Session},
+    realtime::{COMPLETED, INTENT, Socket, pcm, texts},
     speech::{RATE, recording, wav},
     until,
 };
@@ -122,6 +123,43 @@ async fn a_postgres_that_is_killed_in_a_session_loses_no_word_and_repeats_none()
         say(&mut session, &sentence[RATE..]).await;
     }
     assert_eq!(end(session).await, expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_over_a_socket_loses_no_word_whichever_part_is_killed() {
+    let cluster = Cluster::own();
+    cluster.flush_late().await;
+    let mut stack = Stack::with().on(&cluster).start().await;
+    let expected = undisturbed(&stack).await;
+    let sound = pcm(&sentences().concat());
+    let ends = sentences().into_iter().scan(0, |end, sentence| {
+        *end += 2 * sentence.len();
+        Some(*end)
+    });
+    let ends: Vec<usize> = ends.collect();
+    let pcm = json!({"audio": {"input": {"format": {"type": "audio/pcm", "rate": RATE}}}});
+    let mut socket = Socket::open(&stack, INTENT).await;
+    socket.update(pcm.clone()).await;
+    // Each part is killed in the middle of a sentence.
+    socket.append(&sound[..ends[0] + 2 * RATE]).await;
+    socket.until(COMPLETED).await;
+    stack.add_worker().await;
+    stack.workers[0].kill().await;
+    socket.append(&sound[ends[0] + 2 * RATE..ends[1] + 2 * RATE]).await;
+    socket.until(COMPLETED).await;
+    cluster.kill().await;
+    socket.append(&sound[ends[1] + 2 * RATE..ends[2]]).await;
+    cluster.start_again().await;
+    socket.append(&sound[ends[2]..ends[2] + 2 * RATE]).await;
+    socket.until(COMPLETED).await;
+    stack.restart_api().await;
+    let mut events = socket.events.clone();
+    let mut further = socket.resume(&stack.base, &stack.key).await;
+    let n_stored = 32 * further.until("akhar.stored").await["audio_end_ms"].as_u64().expect("milliseconds");
+    further.append(&sound[usize::try_from(n_stored).expect("few")..]).await;
+    assert_eq!(further.finish().await, 1000);
+    events.append(&mut further.events);
+    assert_eq!(texts(&events), expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]
