@@ -152,6 +152,7 @@ export async function speak(visit: Visit): Promise<unknown> {
     await page.locator("#sound").setInputFiles(`${fixtures}/audio/pa-two-sentences.wav`);
   } else {
     await page.locator("#record").press("Enter");
+    await page.locator("#hypothesis:visible").waitFor();
     // The first sentence ends after 2.4 s.
     await page.waitForFunction(() => Number.parseInt(document.querySelector("#time")?.textContent ?? "60") < 57);
     await page.locator("#record").press("Enter");

@@ -36,7 +36,7 @@ const SOUND: &str = "audio/mpeg";
 files! {
     STYLE: "base.css" "ops/ops.css" "problems.css" "playground/css/docs.css" "playground/css/page.css" "playground/css/panels.css";
     SCRIPT: "ops/ops.js" "playground/js/api.js" "playground/js/bars.js" "playground/js/code.js" "playground/js/data.js"
-        "playground/js/docs.js" "playground/js/dom.js" "playground/js/example.js" "playground/js/json.js" "playground/js/schema.js" "playground/js/draw.js" "playground/js/events.js" "playground/js/ink.js"
+        "playground/js/docs.js" "playground/js/dom.js" "playground/js/example.js" "playground/js/json.js" "playground/js/schema.js" "playground/js/draw.js" "playground/js/events.js" "playground/js/ink.js" "playground/js/live.js"
         "playground/js/jobs.js" "playground/js/key.js" "playground/js/keyboard.js" "playground/js/main.js"
         "playground/js/page.js" "playground/js/parameters.js" "playground/js/picture.js" "playground/js/problem.js"
         "playground/js/recorder.js" "playground/js/segments.js" "playground/js/speak.js" "playground/js/subtitles.js"

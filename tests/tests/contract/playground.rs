@@ -76,7 +76,7 @@ fn used(shown: &Value, heard: &str, doubt: &str, warnings: [&str; 2]) {
     }
     assert_eq!(speak["doubt"], doubt, "{shown}");
     assert_eq!(shown["jobs"]["isList"], true);
-    assert_eq!(shown["reference"], json!(["200 application/json", false, "get-model"]));
+    assert_eq!(shown["reference"], json!(["200 application/json", false, "create-translation-secret"]));
 }
 
 /// Checks how the answers begin to the requests that the panels show as code, run with curl, Python and Node.js.

@@ -15,10 +15,11 @@ async function microphone() {
 
 /**
  * Starts to record. `heard` is called with the seconds so far and how loud the last part is, from 0 to 1. `full` is called
- * when the longest time is over. `stop` returns the recording.
+ * when the longest time is over. `sound` gets each part with its rate. `stop` returns the recording.
  * @param {(seconds: number, loudness: number) => void} heard @param {() => void} full
+ * @param {(samples: Float32Array, rate: number) => void} sound
  */
-export async function record(heard, full) {
+export async function record(heard, full, sound) {
   const stream = await microphone();
   const context = new AudioContext();
   await context.resume(); // some browsers start it only when somebody has pressed something
@@ -31,6 +32,7 @@ export async function record(heard, full) {
     if (n >= MAX_S * context.sampleRate) return;
     parts.push(data);
     n += data.length;
+    sound(data, context.sampleRate);
     const power = data.reduce((/** @type {number} */ sum, /** @type {number} */ sample) => sum + sample * sample, 0) / data.length;
     heard(n / context.sampleRate, Math.min(1, Math.max(0, 1 + Math.log10(power + 1e-9) / 4)));
     if (n >= MAX_S * context.sampleRate) full();

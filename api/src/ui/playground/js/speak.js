@@ -4,6 +4,7 @@ import { codePlace } from "./code.js";
 import { t } from "./data.js";
 import { acceptDrop, acceptFile, byId, copy, save } from "./dom.js";
 import { follow } from "./events.js";
+import { listen } from "./live.js";
 import { clearProblem, showProblem } from "./problem.js";
 import { meter, record } from "./recorder.js";
 import { Segments } from "./segments.js";
@@ -28,6 +29,8 @@ export function startSpeak() {
   const levels = meter(byId("meter", HTMLCanvasElement));
   /** @type {{stop: () => Promise<File>} | null} */
   let recording = null;
+  /** The session of the recording. @type {ReturnType<typeof listen> | null} */
+  let session = null;
   let isStarting = false;
   let running = new AbortController();
   /** The last job, whose result has subtitles. */
@@ -52,11 +55,10 @@ export function startSpeak() {
     else bar.setAttribute("aria-valuenow", String(Math.round(part * 100)));
   }
 
-  /** @param {Promise<File>} made the recording, when it is ready */
-  async function transcribe(made) {
+  /** Removes what was shown of another recording. */
+  function clear() {
     running.abort();
     running = new AbortController();
-    const { signal } = running;
     clearProblem(place);
     for (const id of ["speak-tools", "lines-hint", "shade-hint", "speak-empty"]) byId(id).hidden = true;
     code.clear();
@@ -64,6 +66,48 @@ export function startSpeak() {
     player.hidden = true;
     segments.clear(tags(lang()));
     warn([]);
+    hypothesis("");
+    byId("said").textContent = "";
+  }
+
+  /** What is being said. @param {string} text */
+  function hypothesis(text) {
+    const open = byId("hypothesis");
+    open.hidden = text === "";
+    open.lang = tags(lang()).text;
+    open.textContent = text;
+  }
+
+  /** What is asked for in a form, but the file. */
+  function asked() {
+    /** @type {Record<string, string | string[]>} */
+    const fields = { "with-translation": String(byId("translate", HTMLInputElement).checked) };
+    if (byId("figures", HTMLInputElement).checked) fields["format"] = "written";
+    if (script.value !== "gurmukhi") fields["script"] = script.value;
+    return fields;
+  }
+
+  function terms() {
+    return keyterms.value.split("\n").map((term) => term.trim()).filter((term) => term !== "");
+  }
+
+  /** Begins a session for what is recorded. */
+  function begin() {
+    const { "with-translation": translates, ...fields } = asked();
+    const transcription = { ...fields, "with-translation": translates === "true", language: lang(), keywords: terms() };
+    return listen(transcription, {
+      hypothesis,
+      segment(segment) {
+        segments.add(segment);
+        byId("said").textContent = segment.transcription;
+      },
+    });
+  }
+
+  /** @param {Promise<File>} made the recording, when it is ready @param {ReturnType<typeof listen>} [live] its session */
+  async function transcribe(made, live) {
+    if (!live) clear();
+    const { signal } = running;
     progress(t("speak.preparing"));
     byId("progress").scrollIntoView({ block: "nearest" });
     try {
@@ -71,7 +115,18 @@ export function startSpeak() {
       if (player.src) URL.revokeObjectURL(player.src);
       player.src = URL.createObjectURL(file);
       player.hidden = false;
-      await run(file, signal);
+      const started = performance.now();
+      const ended = await live?.end();
+      signal.throwIfAborted();
+      if (ended) {
+        job = ended;
+        const response = await request({ method: "GET", path: `/v1/jobs/${job}` }, signal);
+        segments.clear(tags(lang()));
+        finish(await response.json(), (performance.now() - started) / 1000);
+      } else {
+        segments.clear(tags(lang())); // the session has failed
+        await run(file, signal);
+      }
     } catch (error) {
       if (signal.aborted) return;
       showProblem(place, error);
@@ -82,15 +137,11 @@ export function startSpeak() {
 
   /** @param {File} file @param {AbortSignal} signal */
   async function run(file, signal) {
-    const withTranslation = byId("translate", HTMLInputElement).checked;
-    const asked = { "with-timestamps": "true", "with-words": "true", "with-confidence": "true" };
     /** @type {Record<string, string | File | string[]>} */
-    const fields = { file, lang: lang(), ...asked, "with-translation": String(withTranslation) };
-    if (byId("figures", HTMLInputElement).checked) fields["format"] = "written";
-    if (script.value !== "gurmukhi") fields["script"] = script.value;
+    const fields = { file, lang: lang(), "with-timestamps": "true", "with-words": "true", "with-confidence": "true", ...asked() };
+    const withTranslation = fields["with-translation"] === "true";
     if (byId("channels", HTMLInputElement).checked) fields["channels"] = "split";
-    const terms = keyterms.value.split("\n").map((term) => term.trim()).filter((term) => term !== "");
-    if (terms.length > 0) fields["keyterms"] = terms;
+    if (terms().length > 0) fields["keyterms"] = terms();
     const call = { method: "POST", path: "/v1/models/speech-recognition", headers: { prefer: "respond-async" }, fields };
     progress(t("speak.sending", { kb: Math.ceil(file.size / 1024) }));
     const started = performance.now();
@@ -156,17 +207,18 @@ export function startSpeak() {
   async function toggle() {
     if (recording) {
       const made = recording.stop();
-      recording = null;
+      const live = session;
+      [recording, session] = [null, null];
       showRecording();
-      return transcribe(made);
+      return transcribe(made, live ?? undefined);
     }
     if (isStarting) return;
     isStarting = true;
-    clearProblem(place);
     levels.clear();
-    player.pause();
+    clear();
     try {
-      recording = await record(heard, () => void toggle());
+      recording = await record(heard, () => void toggle(), (samples, rate) => session?.push(samples, rate));
+      session = begin();
       showRecording();
     } catch (error) {
       showProblem(place, error);
