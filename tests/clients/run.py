@@ -37,10 +37,16 @@ TRIES = {
     "openapi-to-postmanv2 newman": """
         openapi2postmanv2 -s "$DOCUMENT" -o collection.json
         node postman.mjs collection.json "$FIXTURES" """,
-    "openai-python litellm": 'python "$CLIENTS/openai_python.py"',
+    "openai-python litellm": """
+        python "$CLIENTS/openai_python.py"
+        python "$CLIENTS/openai_realtime.py" >live
+        grep --quiet "transcriptions: 6 of 6 equal" live || { cat live; exit 1; }""",
     "openai": """
         node openai_node.mjs "$FIXTURES/audio/pa-school.wav"
-        node page.mjs | diff page.txt -""",
+        node page.mjs | diff page.txt -
+        openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
+            -addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem 2>openssl
+        NODE_EXTRA_CA_CERTS=cert.pem node openai_realtime.mjs "$FIXTURES/audio/pa-school.wav" cert.pem key.pem""",
     "@ai-sdk/openai ai": 'node ai_sdk.mjs "$FIXTURES/audio/pa-school.wav"',
     "@microsoft/fetch-event-source": 'node fetch_event_source.mjs "$FIXTURES/audio/pa-school.wav"',
 }
