@@ -6,6 +6,7 @@ mod checker;
 mod disk;
 mod faults;
 mod hang_up;
+mod live;
 mod plan;
 mod schedule;
 mod service;
@@ -20,6 +21,7 @@ use tokio::time::{Instant, sleep};
 use cases::Cases;
 use checker::TO_END;
 use faults::Suffered;
+use live::{Apis, Spoken};
 use service::Service;
 pub(crate) use service::UploadStore;
 use traffic::{Asker, Observed, Record};
@@ -28,25 +30,31 @@ use traffic::{Asker, Observed, Record};
 const TO_SETTLE: Duration = Duration::from_secs(60);
 
 /// Runs load and faults for some minutes, `rate` requests a second on average. Returns what failed: an accepted request
-/// that was lost, ended twice, failed or was answered wrongly, somebody who waits for ever, an ended job that still has its
-/// upload, in its row or in the bucket, and a process that ended by itself.
+/// that was lost, ended twice, failed or was answered wrongly, a live session with another text, somebody who waits for ever, an
+/// ended job that still has its upload, in its row or in the bucket, and a process that ended by itself.
 pub(crate) async fn run(seed: u64, minutes: u64, rate: f64, store: UploadStore) -> Vec<String> {
     let length = Duration::from_secs(60 * minutes);
     let mut rng = StdRng::seed_from_u64(seed);
     let mut service = Service::start(store).await;
     let cases = Cases::ask_undisturbed(&service.stack).await;
+    let apis = Apis { bases: service.bases.to_vec(), key: service.stack.key.clone() };
+    let said = live::undisturbed(&apis).await;
     let before = memory(&service);
     println!("seed {seed}: {minutes} min, {rate} requests/s, {} different requests", cases.len());
     let plans = plan::draw(&mut rng, rate, length, cases.len());
     let started = Instant::now();
     let asker = Arc::new(Asker::new(&service, cases, started + length + TO_END));
+    let end = started + length;
+    let live = tokio::spawn(live::speak(apis, said, end, end + TO_END));
     let load = tokio::spawn(traffic::send_all(Arc::clone(&asker), plans, started));
     let suffered = Box::pin(faults::happen(&mut service, &mut rng, started + length)).await;
     let records = load.await.expect("the load does not panic");
+    let spoken = live.await.expect("the callers do not panic");
     let dead: Vec<i32> = suffered.iter().flat_map(|part| part.dead.iter().copied()).collect();
     let verdict = checker::check(&service, &asker.cases, &records, &dead).await;
     print_faults(&suffered, &service);
     print_answers(&records);
+    print_sessions(&spoken);
     print_memory(&service, &before).await;
     println!("{}", line("verdict", &verdict.row()));
     for example in verdict.examples.iter().take(40) {
@@ -55,7 +63,10 @@ pub(crate) async fn run(seed: u64, minutes: u64, rate: f64, store: UploadStore) 
     let failures = verdict.failures().into_iter().filter(|(_, n)| *n > 0.0);
     let failures = failures.map(|(name, n)| format!("{name}: {n}"));
     let ended = suffered.iter().filter(|part| part.has_ended);
-    failures.chain(ended.map(|part| format!("{} ended by itself", part.name))).collect()
+    let failures = failures.chain(ended.map(|part| format!("{} ended by itself", part.name)));
+    failures
+        .chain((!spoken.wrong.is_empty()).then(|| format!("wrong live sessions: {}", spoken.wrong.len())))
+        .collect()
 }
 
 fn print_faults(suffered: &[Suffered], service: &Service) {
@@ -96,6 +107,18 @@ fn print_answers(records: &[Record]) {
         let answered = records.iter().filter(|r| matches!(r.observed, Observed::Answered { .. }));
         let took = answered.filter(|r| r.operation == operation).map(|r| r.took);
         println!("{}", line(operation, &quantiles(took)));
+    }
+}
+
+fn print_sessions(spoken: &Spoken) {
+    let row = [
+        ("sessions", count(spoken.n_sessions)),
+        ("taken_up_again", count(spoken.n_resumed)),
+        ("wrong", count(spoken.wrong.len())),
+    ];
+    println!("{}", line("live sessions", &row));
+    for example in spoken.wrong.iter().take(40) {
+        println!("  {example}");
     }
 }
 
