@@ -10,6 +10,7 @@ mod golden_tests;
 mod greedy;
 mod ngram;
 mod numbers;
+mod rescoring;
 mod spelling;
 mod spot;
 mod stream;

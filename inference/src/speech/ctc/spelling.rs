@@ -8,7 +8,7 @@ use std::{collections::HashMap, ops::Range};
 
 use super::{
     align::{align, highest},
-    numbers::{Lexicon, NumberWord, with_numbers},
+    numbers::Lexicon,
     spot::loss,
     units::Units,
 };
@@ -29,7 +29,7 @@ pub(crate) struct Spelling {
     letters: HashMap<char, u8>,
     space: u8,
     wildcard: u8,
-    numbers: Lexicon,
+    pub(super) numbers: Lexicon,
 }
 
 impl Spelling {
@@ -54,7 +54,7 @@ impl Spelling {
 
     /// A text's units, and of each of its words the text and the range of its units, which is empty where
     /// nothing of it is spoken.
-    fn spell<'a>(&self, text: &'a str) -> (Vec<u8>, Vec<(&'a str, Range<usize>)>) {
+    pub(super) fn spell<'a>(&self, text: &'a str) -> (Vec<u8>, Vec<(&'a str, Range<usize>)>) {
         let mut units = Vec::new();
         let mut words = Vec::new();
         for word in text.split_whitespace() {
@@ -112,25 +112,9 @@ impl Spelling {
         timed(&words, &spans).into_iter().zip(&words).map(token).collect()
     }
 
-    /// The runs of number words that are said in frames, a token each.
-    fn number_runs(&self, frames: &[&[f32]]) -> Vec<Vec<Token>> {
-        let run = |words: Vec<NumberWord>| {
-            let start = words.first()?.1.start;
-            let said = &frames[start..words.last()?.1.end];
-            let text = words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" ");
-            let tokens = |log_prob| self.tokens(said.iter().copied(), &text, log_prob);
-            // The text is the aligner's own.
-            let evidence = tokens(0.0).iter().map(|token| token.evidence).sum::<Evidence>();
-            let log_prob = evidence.means().map_or(0.0, |(acoustic, _)| acoustic);
-            let placed = |token: Token| Token { frame: start + token.frame, end: start + token.end, ..token };
-            Some(tokens(log_prob).into_iter().map(placed).collect())
-        };
-        self.numbers.runs(frames).into_iter().filter_map(run).collect()
-    }
-
-    /// The words of a text with the runs of digits that are said instead of some.
-    pub(crate) fn with_numbers(&self, frames: &[&[f32]], tokens: Vec<Token>) -> Vec<Token> {
-        with_numbers(tokens, self.number_runs(frames))
+    /// Whether a unit is the space or the blank.
+    pub(super) fn is_silence(&self, unit: usize) -> bool {
+        [self.space, self.wildcard].map(usize::from).contains(&unit)
     }
 
     /// Whether a term may be said in frames. Of a term with what the units cannot spell, nobody knows.
@@ -141,7 +125,7 @@ impl Spelling {
 
     /// The evidence for a word's units, each with its frames. Only letters have any: a wildcard is as likely as
     /// whatever is said.
-    fn evidence(
+    pub(super) fn evidence(
         &self,
         frames: &[&[f32]],
         units: impl Iterator<Item = (u8, Range<usize>)>,

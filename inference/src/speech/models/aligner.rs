@@ -75,6 +75,6 @@ impl Aligner {
     pub(super) fn tokens(&self, speech: &Speech, text: &str, log_prob: f64) -> Vec<Token> {
         let frames: Vec<&[f32]> = speech.emissions.frames(self.model.decoder().n_units()).collect();
         let tokens = self.spelling.tokens(frames.iter().copied(), text, log_prob);
-        self.spelling.with_numbers(&frames, tokens)
+        self.spelling.with_numbers(&frames, tokens, log_prob)
     }
 }
