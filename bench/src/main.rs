@@ -181,14 +181,14 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         rounds: usize,
     },
-    /// Measure when the texts of live sessions come, beside the texts of their files
+    /// Measure when the texts of live sessions come, with turn detection and without, beside the texts of their files
     Live {
-        /// A folder of WAV files with 16 bits and 16 kHz
+        /// A folder of Panjabi recordings: WAV files with 16 bits and 16 kHz
+        #[arg(long, required_unless_present = "en")]
+        pa: Option<PathBuf>,
+        /// A folder of English recordings
         #[arg(long)]
-        recordings: PathBuf,
-        /// The language of the recordings, `pa` or `en`
-        #[arg(long, default_value = "pa")]
-        lang: String,
+        en: Option<PathBuf>,
         /// Sessions at a time
         #[arg(long, default_value_t = 1)]
         sessions: usize,
@@ -258,8 +258,11 @@ async fn measure(command: Command, machine: Machine) -> Report {
         Command::Long { recording, pieces, lang } => speech::long(machine, &recording, &pieces, &lang).await,
         Command::Hours { hours } => speech::hours(machine, hours).await,
         Command::Bulk { recordings, lang, rounds } => speech::bulk(machine, &recordings, &lang, rounds).await,
-        Command::Live { recordings, lang, sessions } => {
-            speech::live(machine, &recordings, &lang, sessions).await
+        Command::Live { pa, en, sessions } => {
+            let folders = [("pa", pa.as_deref()), ("en", en.as_deref())];
+            let folders: Vec<_> =
+                folders.into_iter().filter_map(|(lang, folder)| Some((lang, folder?))).collect();
+            speech::live(machine, &folders, sessions).await
         }
         other => unreachable!("{other:?} measures nothing"),
     }

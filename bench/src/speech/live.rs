@@ -3,18 +3,19 @@
 use std::{
     collections::HashMap,
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
 use akhar_requests::live::{LiveEvent, LiveMark, LivePreview};
 use akhar_tests::{
     Cluster, Stack,
-    figures::{count, quantiles},
+    figures::{Row, count, quantiles},
     live::{PART, SILENCE_MS, Session, events},
     speech::{RATE, wav},
 };
-use futures::future::join_all;
+use futures::{StreamExt as _, stream};
+use serde_json::{Value, json};
 use tokio::time::interval;
 
 use super::{clips::Errors, said, transcribe};
@@ -26,6 +27,8 @@ const LOOK: Duration = Duration::from_millis(20);
 const PART_TIME: Duration = Duration::from_millis(200);
 /// The silence that belongs to the end of an utterance, milliseconds.
 const KEPT_MS: u64 = 300;
+/// Without turn detection: the pause after which a text is final.
+const DELAY_MS: u64 = 1000;
 
 /// What one session gave.
 #[derive(Default)]
@@ -37,51 +40,90 @@ struct Played {
     last: Vec<Duration>,
 }
 
-/// Plays the recordings of a folder in so many sessions at a time, and compares their texts with those of the files.
-pub(crate) async fn live(machine: Machine, folder: &Path, lang: &str, n_sessions: usize) -> Report {
-    let recordings = recordings(folder);
-    let about =
-        format!("{} recordings in {lang}, {n_sessions} at a time at their own pace", recordings.len());
+/// Plays the recordings of each folder in so many sessions at a time, with turn detection and without, and compares their texts with
+/// those of the files. A text that differs is printed.
+pub(crate) async fn live(machine: Machine, folders: &[(&str, &Path)], n_sessions: usize) -> Report {
+    let about = format!("{n_sessions} sessions at a time at their own pace");
     let mut report = Report::new(machine, "live", about);
     let cluster = Cluster::own();
     let (stack, _) = warm_stack(&cluster).await;
-    let (mut errors, mut n_same) = (Errors::default(), 0);
-    let (mut first, mut last) = (Vec::new(), Vec::new());
-    transcribe(&stack, &wav(&recordings[0]), lang).await;
-    for together in recordings.chunks(n_sessions) {
-        let played = join_all(together.iter().map(|samples| play(&stack, lang, samples))).await;
-        for (samples, played) in together.iter().zip(played) {
-            let file = said(&transcribe(&stack, &wav(samples), lang).await);
-            let texts: Vec<&str> =
-                played.texts.iter().map(String::as_str).filter(|t| !t.is_empty()).collect();
-            let live = texts.join(" ");
-            n_same += usize::from(file == live);
-            errors.add(&file.chars().collect::<Vec<_>>(), &live.chars().collect::<Vec<_>>());
-            first.extend(played.first);
-            last.extend(played.last);
+    for (lang, folder) in folders {
+        let recordings = recordings(folder);
+        for (turns, n_silent, session) in sessions(lang) {
+            let mut files = Vec::new();
+            let mut sounds = Vec::new();
+            for (name, samples) in &recordings {
+                let sound = [&samples[..], &vec![0; n_silent]].concat();
+                files.push((name.as_str(), said(&transcribe(&stack, &wav(&sound), lang).await)));
+                sounds.push(sound);
+            }
+            let sessions = stream::iter(&sounds).map(|sound| play(&stack, &session, sound));
+            let played: Vec<Played> = sessions.buffered(n_sessions).collect().await;
+            rows(&mut report, &format!("{lang} {turns}"), &files, played);
         }
     }
-    report.row("first text after the first word", quantiles(first));
-    report.row("final text after the end of the pause", quantiles(last));
-    let same = vec![("same", count(n_same)), ("different_letters_percent", errors.percent())];
-    report.row("texts beside those of the files", same);
     report
 }
 
-/// The samples of the wav files of a folder, which have 16 bits and 16 kHz.
-fn recordings(folder: &Path) -> Vec<Vec<i16>> {
+/// The sessions that are measured: one with turn detection, and silence behind the recording that ends the last turn; and one
+/// without.
+fn sessions(lang: &str) -> [(&'static str, usize, Value); 2] {
+    let turns = json!({"silence_ms": SILENCE_MS, "prefix_ms": 300, "threshold": 0.5});
+    let session = |turns: Value| json!({"lang": lang, "turn_detection": turns, "delay_ms": DELAY_MS});
+    [("with turns", RATE, session(turns)), ("without turns", 0, session(Value::Null))]
+}
+
+/// Adds what sessions gave, beside the names and texts of the files.
+fn rows(report: &mut Report, title: &str, files: &[(&str, String)], played: Vec<Played>) {
+    let (mut errors, mut n_same, mut n_utterances) = (Errors::default(), 0, 0);
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    for ((name, file), played) in files.iter().zip(played) {
+        let texts: Vec<&str> = played.texts.iter().map(String::as_str).filter(|t| !t.is_empty()).collect();
+        let live = texts.join(" ");
+        n_utterances += played.texts.len();
+        if *file == live {
+            n_same += 1;
+        } else {
+            println!("  {name}\n    file: {file}\n    live: {}", texts.join(" | "));
+        }
+        errors.add(&file.chars().collect::<Vec<_>>(), &live.chars().collect::<Vec<_>>());
+        first.extend(played.first);
+        last.extend(played.last);
+    }
+    report.row(&format!("{title}: first text after the first word"), times(first));
+    report.row(&format!("{title}: final text after the end of the pause"), times(last));
+    let counts = [("same", n_same), ("of", files.len()), ("utterances", n_utterances)];
+    let mut same: Row = counts.map(|(name, n)| (name, count(n))).into();
+    same.push(("different_letters_percent", errors.percent()));
+    report.row(&format!("{title}: texts beside those of the files"), same);
+}
+
+fn times(mut durations: Vec<Duration>) -> Row {
+    durations.sort_unstable();
+    let p95 =
+        durations.get((durations.len() * 95).div_ceil(100).saturating_sub(1)).map(Duration::as_secs_f64);
+    let mut row = quantiles(durations);
+    row.push(("p95_ms", p95.unwrap_or(f64::NAN) * 1e3));
+    row
+}
+
+/// The names and samples of the wav files of a folder, which have 16 bits and 16 kHz.
+fn recordings(folder: &Path) -> Vec<(String, Vec<i16>)> {
     let files = fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file").path());
     let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|e| e == "wav")).collect();
     files.sort();
     let samples = |bytes: Vec<u8>| bytes[44..].as_chunks().0.iter().map(|b| i16::from_le_bytes(*b)).collect();
-    files.into_iter().map(|path| samples(fs::read(path).expect("a file"))).collect()
+    let named = |path: PathBuf| {
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        (name, samples(fs::read(path).expect("a file")))
+    };
+    files.into_iter().map(named).collect()
 }
 
-/// Plays a recording, and a second of silence. A part is appended when its last sample is said.
-async fn play(stack: &Stack, lang: &str, samples: &[i16]) -> Played {
-    let sound = [samples, &vec![0; RATE]].concat();
-    let mut parts = sound.chunks(PART);
-    let mut session = Session::start(stack, lang).await;
+/// Plays a recording. A part is appended when its last sample is said.
+async fn play(stack: &Stack, session: &Value, samples: &[i16]) -> Played {
+    let mut parts = samples.chunks(PART);
+    let mut session = Session::start_as(stack, session.clone()).await;
     let mut played = Played::default();
     let mut appended = Vec::new();
     let mut shown: HashMap<u32, Instant> = HashMap::new();
