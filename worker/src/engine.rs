@@ -79,7 +79,12 @@ pub(crate) struct Engine<M: BatchModel> {
     /// Of each thread.
     running: Vec<Running>,
     requests: mpsc::Sender<Request<M>>,
+    /// Shared by all requests that have no answer yet.
+    unanswered: Arc<()>,
 }
+
+/// A thread that has nothing to run, for work that nobody waits for. It counts as busy as long as this is held.
+pub(crate) struct IdleThread(#[expect(dead_code, reason = "it is counted")] Arc<()>);
 
 /// A running model, whatever it takes and gives.
 pub(crate) trait RunningModel {
@@ -112,12 +117,13 @@ impl<M: BatchModel> Engine<M> {
             Ok(running)
         };
         let running = copies.into_iter().map(start).collect::<std::io::Result<_>>()?;
-        Ok(Self { name: name.to_owned(), running, requests: sender })
+        Ok(Self { name: name.to_owned(), running, requests: sender, unanswered: Arc::default() })
     }
 
-    /// Whether a request waits that no thread has seen.
-    pub(crate) fn is_busy(&self) -> bool {
-        self.requests.capacity() < CHANNEL_BOUND
+    /// A thread for which there is no request, if there is one.
+    pub(crate) fn idle_thread(&self) -> Option<IdleThread> {
+        let n_unanswered = Arc::strong_count(&self.unanswered) - 1;
+        (n_unanswered < self.running.len()).then(|| IdleThread(self.unanswered.clone()))
     }
 
     /// Runs the model on one input when it is its turn. If the returned future is dropped before the batch starts, the
@@ -125,6 +131,7 @@ impl<M: BatchModel> Engine<M> {
     pub(crate) async fn infer(&self, turn: Turn, input: M::Input) -> Result<Answer<M::Output>, EngineError> {
         let (reply, answer) = oneshot::channel();
         let request = Request { turn, input, reply };
+        let _unanswered = self.unanswered.clone();
         let infer = async {
             self.requests.send(request).await.map_err(|_| EngineError::Gone)?;
             answer.await.map_err(|_| EngineError::Gone)?
@@ -321,6 +328,21 @@ mod tests {
         while waiting.strong_count() > 0 {
             tokio::task::yield_now().await;
         }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_thread_is_idle_until_it_is_taken_or_has_a_request() {
+        let (engine, _, gate) = engine(1);
+        let idle = engine.idle_thread();
+        assert!(idle.is_some() && engine.idle_thread().is_none(), "it is taken");
+        drop(idle);
+        let asked = engine.clone();
+        let asked = tokio::spawn(async move { asked.infer(turn(1), 0).await });
+        tokio::task::block_in_place(|| gate.wait()); // it runs
+        assert!(engine.idle_thread().is_none());
+        tokio::task::block_in_place(|| gate.wait());
+        asked.await.unwrap().unwrap();
+        assert!(engine.idle_thread().is_some());
     }
 
     #[tokio::test(flavor = "multi_thread")]

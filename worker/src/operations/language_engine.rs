@@ -21,7 +21,7 @@ use super::{
     by_language::by_language, engines, error::OperationError, preparation::Preparing, timing::micros,
 };
 use crate::{
-    engine::{BatchLimits, BatchModel, Engine, RunningModel},
+    engine::{BatchLimits, BatchModel, Engine, IdleThread, RunningModel},
     error::WorkerError,
     fair_queue::Turn,
     low_priority,
@@ -122,9 +122,9 @@ impl LanguageEngine {
         })
     }
 
-    /// Whether others wait for the model.
-    pub(super) fn is_busy(&self) -> bool {
-        self.engine.is_busy()
+    /// A copy of the model that nobody waits for, if there is one.
+    pub(super) fn idle_thread(&self) -> Option<IdleThread> {
+        self.engine.idle_thread()
     }
 
     /// How the input of the model is prepared.

@@ -108,11 +108,6 @@ impl SpeechOperation {
         Some(&**self.engines.get(&language)?)
     }
 
-    /// Whether others wait for the model for this language.
-    pub(super) fn is_busy(&self, language: Language) -> bool {
-        self.engines.get(&language).is_some_and(|engine| engine.ready().is_some_and(LanguageEngine::is_busy))
-    }
-
     /// Transcribes a recording, and translates the transcript on request.
     pub(super) async fn transcribe(
         &self,

@@ -16,8 +16,12 @@ use serde_json::Value;
 
 use super::{
     super::{
-        error::OperationError, language_engine::Recognising, preparation::Preparing, progress::goes_on,
-        shown::in_script, speech::SpeechOperation,
+        error::OperationError,
+        language_engine::{LanguageEngine, Recognising},
+        preparation::Preparing,
+        progress::goes_on,
+        shown::in_script,
+        speech::SpeechOperation,
     },
     asked::{as_recording, cutter_settings},
     cutter::{Cut, Cutter, CutterState, UtteranceSound},
@@ -272,7 +276,7 @@ impl<'a> Session<'a> {
         Ok(last)
     }
 
-    /// Makes a hypothesis of the open utterance, unless others wait for the model. What is written with marks and figures, or in
+    /// Makes a hypothesis of the open utterance, if nobody else needs the model. What is written with marks and figures, or in
     /// a language that is not known yet, is not known word by word.
     fn guess(&mut self) {
         let rate = self.job.parameters.format.rate();
@@ -280,17 +284,21 @@ impl<'a> Session<'a> {
         let Some((_, samples, n_pause)) = self.cutter.open().filter(|_| is_word_by_word) else { return };
         let n_spoken = samples.len() - n_pause;
         let n_further = (n_spoken as u64).saturating_sub(self.n_guessed as u64);
-        if self.hypothesis.is_some()
-            || n_further < u64::from(rate) * HYPOTHESIS_MS / 1000
-            || self.speech.is_busy(self.asked.lang)
-        {
+        let is_due = self.hypothesis.is_none() && n_further >= u64::from(rate) * HYPOTHESIS_MS / 1000;
+        let Some(engine) = self.speech.engines.get(&self.asked.lang).filter(|_| is_due) else { return };
+        // Without one, it is loaded first.
+        let idle = engine.ready().map(LanguageEngine::idle_thread);
+        if idle.as_ref().is_some_and(Option::is_none) {
             return;
         }
         self.n_guessed = n_spoken;
         let (speech, requester) = (self.speech, self.job.requester);
         let (session, samples) = (self.asked.clone(), samples.to_vec());
-        self.hypothesis =
-            Some(Box::pin(async move { recognise(speech, requester, &session, (rate, samples)).await }));
+        self.hypothesis = Some(Box::pin(async move {
+            let recognised = recognise(speech, requester, &session, (rate, samples)).await;
+            drop(idle);
+            recognised
+        }));
     }
 
     async fn take_hypothesis(
