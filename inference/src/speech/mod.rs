@@ -16,7 +16,7 @@ mod models;
 mod words;
 
 pub use ctc::{CtcDecoder, Emissions, Units};
-pub use cut::{Chunker, Joiner, Window};
+pub use cut::{Chunker, Joiner, Window, WindowStart};
 pub use features::{FrontEnd, SAMPLE_RATE};
 pub use models::{SpeechModel, WindowInput, WindowOutput, load};
 pub use words::{

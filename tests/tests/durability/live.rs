@@ -88,6 +88,18 @@ async fn a_session_says_what_the_file_of_its_sound_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn speech_that_does_not_pause_for_long_is_cut_and_no_word_is_lost_or_said_twice() {
+    let stack = Stack::start().await;
+    let samples: Vec<i16> = sentences().concat().into_iter().cycle().take(45 * RATE).collect();
+    let mut session = Session::start_as(&stack, json!({"lang": "pa", "delay_ms": 9000})).await;
+    say(&mut session, &samples).await;
+    let texts = end(session).await;
+    assert!(texts.len() > 1, "{texts:?}");
+    let file = send(stack.post("speech-recognition", &Form::upload(&wav(&samples)))).await.json();
+    assert_eq!(file["transcription"], texts.join(" "));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_is_killed_in_a_session_loses_no_word_and_repeats_none() {
     let mut stack = Stack::start().await;
     let expected = undisturbed(&stack).await;
@@ -106,6 +118,37 @@ async fn a_worker_that_is_killed_in_a_session_loses_no_word_and_repeats_none() {
     assert!(stopped.success(), "{stopped}");
     say(&mut session, &sentences[3]).await;
     assert_eq!(end(session).await, expected);
+}
+
+/// Says a sentence, ends the utterance, and lets another session begin with the next one. Returns how many utterances are complete.
+async fn say_and_commit(session: &mut Session, nth: usize, sentence: &[i16]) -> usize {
+    say(session, sentence).await;
+    session.append(&[], Some(LiveMark::Commit)).await;
+    let script = if nth.is_multiple_of(2) { "latin" } else { "gurmukhi" };
+    let next = serde_json::from_value(json!({"lang": "pa", "script": script, "delay_ms": 9000}));
+    session.append(&[], Some(LiveMark::Session { session: next.expect("a session") })).await;
+    completes(session, nth + 1).await;
+    nth + 1
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_caller_ends_is_ended_once_though_its_sound_is_read_again_with_what_follows() {
+    let mut stack = Stack::start().await;
+    let mut texts = Vec::new();
+    for is_disturbed in [false, true] {
+        let mut session = Session::start_as(&stack, json!({"lang": "pa", "delay_ms": 9000})).await;
+        for (nth, sentence) in sentences().iter().enumerate() {
+            let n_complete = say_and_commit(&mut session, nth, sentence).await;
+            if is_disturbed {
+                stack.add_worker().await;
+                stack.workers[nth].kill().await;
+            }
+            assert_eq!(completed(&session.said().await.expect("Postgres is there")).len(), n_complete);
+        }
+        texts.push(end(session).await);
+    }
+    assert_eq!(texts[0], texts[1]);
+    assert!(texts[0].len() == 4 && texts[0][1].starts_with('m') && texts[0][2].starts_with('ਅ'), "{texts:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -22,7 +22,7 @@ const TARGET: f32 = 6.3e-3;
 #[derive(Debug, Default)]
 pub(super) struct Loudness {
     /// Whether a part of it was loud enough. What is quiet in such a recording is not meant to be heard.
-    is_loud: bool,
+    pub(super) is_loud: bool,
 }
 
 impl Loudness {

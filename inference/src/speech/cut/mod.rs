@@ -6,4 +6,4 @@ mod runs;
 mod windows;
 
 pub use join::Joiner;
-pub use windows::{Chunker, Window};
+pub use windows::{Chunker, Window, WindowStart};

@@ -5,6 +5,8 @@
 
 use std::{iter, ops::Range};
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     loudness::{Loudness, STEP, powers},
     runs,
@@ -51,6 +53,22 @@ impl Window {
     }
 }
 
+/// From where the windows of a recording can be cut again without the sound before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowStart {
+    /// The position in the recording, samples.
+    pub sample: usize,
+    /// Whether a part of the recording before it was loud enough not to be amplified.
+    is_loud: bool,
+}
+
+impl WindowStart {
+    /// The start of sound at this position of which nothing is known before.
+    pub const fn at(sample: usize) -> Self {
+        Self { sample, is_loud: false }
+    }
+}
+
 /// Cuts a recording into windows while it is being decoded.
 #[derive(Debug)]
 pub struct Chunker {
@@ -66,10 +84,40 @@ pub struct Chunker {
 }
 
 impl Chunker {
+    /// The length of the longest window, seconds.
+    pub const LONGEST_S: usize = LONGEST / SAMPLE_RATE;
+
     /// A chunker for a model with `grid` samples from one output frame to the next.
     pub fn new(grid: usize) -> Self {
+        Self::from(grid, WindowStart::default())
+    }
+
+    /// A chunker that goes on from where another one began a window. The window before it is not known, so it overlaps with none.
+    pub fn from(grid: usize, start: WindowStart) -> Self {
         let buffer = Vec::with_capacity(LONGEST + SAMPLE_RATE);
-        Self { grid: grid.max(1), start: 0, overlap: 0, buffer, loudness: Loudness::default() }
+        let loudness = Loudness { is_loud: start.is_loud };
+        Self { grid: grid.max(1), start: start.sample, overlap: 0, buffer, loudness }
+    }
+
+    /// The start of the next window, and the position behind the sound that the windows before it have.
+    pub const fn next_start(&self) -> (WindowStart, usize) {
+        let start = WindowStart { sample: self.start, is_loud: self.loudness.is_loud };
+        (start, self.start + self.overlap)
+    }
+
+    /// The start of the last window that has all sound from `position` on, by the further samples of the recording. It is the same
+    /// one whether or not it was looked for at earlier positions before.
+    pub fn last_start(mut self, samples: &[f32], position: usize) -> WindowStart {
+        let (mut last, _) = self.next_start();
+        for piece in samples.chunks(SHORTEST) {
+            self.push(piece);
+            let (start, known) = self.next_start();
+            if known > position {
+                break;
+            }
+            last = start;
+        }
+        last
     }
 
     /// Takes the next samples of the recording, and returns the windows that are complete now.
@@ -161,6 +209,8 @@ fn gate(powers: &[f32]) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const GRID: usize = 1280;
@@ -225,5 +275,34 @@ mod tests {
         let overlaps: Vec<usize> = cut.iter().map(|w| w.overlap / GRID).collect();
         assert_eq!(overlaps, [0, 50, 50, 50, 50, 50]);
         assert_eq!(cut[1].start, cut[0].start + cut[0].samples.len() - cut[1].overlap);
+    }
+
+    fn any_sound() -> impl Strategy<Value = Vec<f32>> {
+        prop::collection::vec((any::<bool>(), 0.1..9.0_f32), 1..12).prop_map(|parts| sound(&parts))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn windows_from_a_start_are_those_of_the_whole_recording(samples in any_sound(), at in 0.0..1.0_f64, earlier in 0.0..1.0_f64) {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+            let share = |of: usize, at: f64| (of as f64 * at) as usize;
+            let position = share(samples.len(), at);
+            let before = share(position, earlier);
+            let first = Chunker::new(GRID).last_start(&samples[..position], before);
+            let from_first = Chunker::from(GRID, first).last_start(&samples[first.sample..], position);
+            let start = Chunker::new(GRID).last_start(&samples, position);
+            prop_assert_eq!(from_first, start);
+            let mut chunker = Chunker::from(GRID, start);
+            let mut found = chunker.push(&samples[start.sample..]);
+            found.extend(chunker.finish());
+            let mut all = windows(&samples, 16_000);
+            all.retain(|window| window.start >= start.sample);
+            for window in &mut all[..1.min(found.len())] {
+                window.overlap = 0;
+            }
+            prop_assert_eq!(found, all);
+        }
     }
 }

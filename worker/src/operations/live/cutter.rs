@@ -1,9 +1,9 @@
-//! Cuts the sound of a session into utterances, at pauses: samples come in, and utterances go out.
+//! Cuts the sound of a session into utterances, at pauses: samples come in, and when utterances begin and end goes out.
 //!
 //! Where it cuts depends on the samples and on what its caller asks for alone, never on when they come or in which parts. So an
 //! attempt that goes on from a [`CutterState`] finds the same utterances as one that was not interrupted.
 
-use std::{mem, ops::Range};
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -97,29 +97,13 @@ impl Default for CutterState {
     }
 }
 
-/// What was found.
+/// What was found, with the position behind the sound that shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Cut {
     /// An utterance begins at this sample of the session.
-    Started(u64),
+    Started { at: u64, heard: u64 },
     /// An utterance is over, and the next cutter would go on from this state.
-    Ended(UtteranceSound, CutterState),
-}
-
-/// The sound of an utterance.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct UtteranceSound {
-    /// The position of its first sample in the session.
-    pub(super) start: u64,
-    /// The samples, with a part of the pause behind it.
-    pub(super) samples: Vec<f32>,
-}
-
-impl UtteranceSound {
-    /// The position behind its last sample.
-    pub(super) fn end(&self) -> u64 {
-        self.start + self.samples.len() as u64
-    }
+    Ended { utterance: Range<u64>, heard: u64, next: CutterState },
 }
 
 /// A step of the sound that is kept.
@@ -137,11 +121,11 @@ pub(super) struct Cutter {
     settings: CutterSettings,
     /// Samples of a step.
     step: usize,
-    /// The position of the first sample of `samples`.
+    /// The position of the first step.
     position: u64,
-    samples: Vec<f32>,
-    /// The whole steps of `samples`.
     steps: Vec<Step>,
+    /// The samples behind the last step, which are fewer than a step.
+    samples: Vec<f32>,
     level: Level,
     /// The first step of the open utterance, and whether it goes on from one that was too long, without an onset.
     open: Option<usize>,
@@ -155,8 +139,8 @@ impl Cutter {
             settings,
             step: usize::try_from(rate).unwrap_or(usize::MAX) / STEPS_PER_S,
             position: state.position,
-            samples: Vec::new(),
             steps: Vec::new(),
+            samples: Vec::new(),
             level: state.level,
             open: state.is_further.then_some(0),
             is_further: state.is_further,
@@ -176,14 +160,18 @@ impl Cutter {
 
     /// The position behind the last sample.
     pub(super) fn end(&self) -> u64 {
-        self.position + self.samples.len() as u64
+        self.at(self.steps.len()) + self.samples.len() as u64
     }
 
-    /// The open utterance so far, and how many of its last samples are a pause.
-    pub(super) fn open(&self) -> Option<(u64, &[f32], usize)> {
-        let first = self.open? * self.step;
+    /// The beginning of the open utterance, and that of the pause at its end.
+    pub(super) fn open(&self) -> Option<(u64, u64)> {
         let n_pause = self.steps.iter().rev().take_while(|step| step.is_pause).count();
-        Some((self.position + first as u64, &self.samples[first..], n_pause * self.step))
+        Some((self.at(self.open?), self.at(self.steps.len() - n_pause)))
+    }
+
+    /// The sound before this position belongs to the open utterance, wherever that will be cut.
+    pub(super) fn belongs_until(&self) -> u64 {
+        self.at(self.open.map_or(0, |open| open + EARLIEST))
     }
 
     /// Takes the next samples.
@@ -191,21 +179,24 @@ impl Cutter {
         let mut cuts = Vec::new();
         let mut rest = samples;
         while !rest.is_empty() {
-            let n = (self.steps.len() + 1) * self.step - self.samples.len();
+            let n = self.step - self.samples.len();
             let (next, further) = rest.split_at(n.min(rest.len()));
             self.samples.extend_from_slice(next);
             rest = further;
             if next.len() == n {
-                self.take_step(&mut cuts);
+                let power = power(&self.samples);
+                self.samples.clear();
+                self.take_step(power, &mut cuts);
             }
         }
         cuts
     }
 
     /// Ends the open utterance here. Without one, the sound that is kept is an utterance.
-    pub(super) fn commit(&mut self) -> UtteranceSound {
-        let first = self.open.unwrap_or(0) * self.step;
-        self.end_utterance(first..self.samples.len(), self.samples.len())
+    pub(super) fn commit(&mut self) -> Range<u64> {
+        let utterance = self.at(self.open.unwrap_or(0))..self.end();
+        self.clear();
+        utterance
     }
 
     /// Whether an utterance is open.
@@ -215,33 +206,43 @@ impl Cutter {
 
     /// Drops the sound that is kept, with the open utterance.
     pub(super) fn clear(&mut self) {
-        self.forget(self.samples.len());
+        self.position = self.end();
+        self.steps.clear();
+        self.samples.clear();
+        self.open = None;
+        self.is_further = false;
     }
 
-    fn take_step(&mut self, cuts: &mut Vec<Cut>) {
-        let at = self.steps.len();
-        let power = power(&self.samples[at * self.step..(at + 1) * self.step]);
+    /// The position of a step.
+    const fn at(&self, step: usize) -> u64 {
+        self.position + (step * self.step) as u64
+    }
+
+    fn take_step(&mut self, power: f32, cuts: &mut Vec<Cut>) {
         let before = self.level;
         self.level = before.after(power);
         self.steps.push(Step { power, before, is_pause: self.level.is_pause(power) });
         let Some(open) = self.open else { return self.look_for_onset(cuts) };
         let n_pause = self.steps[open..].iter().rev().take_while(|step| step.is_pause).count();
         let n = self.steps.len();
+        let (start, heard) = (self.at(open), self.at(n));
         if n_pause >= CutterSettings::steps(self.settings.silence_ms).max(PAUSE) {
-            let end = n - n_pause + PAUSE;
-            let sound = self.end_utterance(open * self.step..end * self.step, n * self.step);
-            cuts.push(Cut::Ended(sound, self.state()));
+            let utterance = start..self.at(n - n_pause + PAUSE);
+            self.clear();
+            cuts.push(Cut::Ended { utterance, heard, next: self.state() });
         } else if n - open >= LONGEST {
             let end = self.cut_of(open);
-            let level = self.steps[end].before;
-            let sound = self.end_utterance(open * self.step..end * self.step, end * self.step);
-            let rest = mem::take(&mut self.samples);
-            self.level = level;
+            let utterance = start..self.at(end);
+            let rest = self.steps.split_off(end);
+            self.forget_steps(end);
+            self.level = rest.first().map_or(self.level, |step| step.before);
             self.open = Some(0);
             self.is_further = true;
-            cuts.push(Cut::Ended(sound, self.state()));
-            cuts.push(Cut::Started(self.position));
-            cuts.extend(self.push(&rest));
+            cuts.push(Cut::Ended { utterance, heard, next: self.state() });
+            cuts.push(Cut::Started { at: self.position, heard });
+            for step in rest {
+                self.take_step(step.power, cuts);
+            }
         }
     }
 
@@ -256,7 +257,7 @@ impl Cutter {
             Some(first) if loud.len() >= ONSET => {
                 self.forget_steps(first.saturating_sub(n_prefix));
                 self.open = Some(0);
-                cuts.push(Cut::Started(self.position));
+                cuts.push(Cut::Started { at: self.position, heard: self.end() });
             }
             _ => self.forget_steps(n.saturating_sub(n_prefix + ONSET_WITHIN)),
         }
@@ -283,27 +284,8 @@ impl Cutter {
         from + quietest + QUIETEST / 2
     }
 
-    /// Takes an utterance out, and forgets the first `n` samples.
-    fn end_utterance(&mut self, samples: Range<usize>, n: usize) -> UtteranceSound {
-        let start = self.position + samples.start as u64;
-        let end = samples.end.min(self.samples.len());
-        let samples = self.samples[samples.start..end].to_vec();
-        self.forget(n);
-        UtteranceSound { start, samples }
-    }
-
-    /// Forgets the first samples, and begins with a new step behind them.
-    fn forget(&mut self, n: usize) {
-        self.samples.drain(..n);
-        self.position += n as u64;
-        self.steps.clear();
-        self.open = None;
-        self.is_further = false;
-    }
-
     fn forget_steps(&mut self, n: usize) {
-        self.samples.drain(..n * self.step);
-        self.position += (n * self.step) as u64;
+        self.position = self.at(n);
         self.steps.drain(..n);
     }
 }

@@ -23,8 +23,8 @@ fn cutter(state: CutterState) -> Cutter {
 
 /// The last utterance, which is ended by whoever speaks.
 fn last(mut cutter: Cutter) -> Cut {
-    let sound = cutter.commit();
-    Cut::Ended(sound, cutter.state())
+    let utterance = cutter.commit();
+    Cut::Ended { utterance, heard: cutter.end(), next: cutter.state() }
 }
 
 fn cuts(samples: &[f32]) -> Vec<Cut> {
@@ -37,11 +37,11 @@ fn cuts(samples: &[f32]) -> Vec<Cut> {
 fn spoken(parts: &[(i8, usize)]) -> Vec<(f64, f64)> {
     let mut cutter = cutter(CutterState::default());
     let ended = cutter.push(&sound(parts)).into_iter().filter_map(|cut| match cut {
-        Cut::Ended(sound, _) => Some(sound),
-        Cut::Started(_) => None,
+        Cut::Ended { utterance, .. } => Some(utterance),
+        Cut::Started { .. } => None,
     });
     let seconds = |samples: u64| f64::from(u32::try_from(samples).unwrap()) / f64::from(RATE);
-    ended.map(|sound| (seconds(sound.start), seconds(sound.end()))).collect()
+    ended.map(|utterance| (seconds(utterance.start), seconds(utterance.end))).collect()
 }
 
 fn near(found: &[(f64, f64)], expected: &[(f64, f64)]) {
@@ -105,7 +105,7 @@ proptest! {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a test")]
         let at = (samples.len() as f64 * at) as usize;
         let mut first = cutter(CutterState::default());
-        let ended = |cuts: Vec<Cut>| cuts.into_iter().filter(|cut| matches!(cut, Cut::Ended(..)));
+        let ended = |cuts: Vec<Cut>| cuts.into_iter().filter(|cut| matches!(cut, Cut::Ended { .. }));
         let mut found: Vec<Cut> = ended(first.push(&samples[..at])).collect();
         let state = serde_json::to_string(&first.state()).unwrap();
         let mut next = cutter(serde_json::from_str(&state).unwrap());
@@ -116,14 +116,16 @@ proptest! {
     }
 
     #[test]
-    fn utterances_do_not_overlap_and_have_the_sound_of_their_times(samples in any_sound()) {
-        let mut covered = vec![false; samples.len()];
+    fn utterances_do_not_overlap_and_are_shown_by_the_sound_before_their_cut(samples in any_sound()) {
+        let mut end = 0;
+        let mut last_heard = 0;
         for cut in cuts(&samples) {
-            if let Cut::Ended(sound, _) = cut {
-                let range = usize::try_from(sound.start).unwrap()..usize::try_from(sound.end()).unwrap();
-                prop_assert!(covered[range.clone()].iter().all(|covered| !covered), "utterances overlap");
-                prop_assert_eq!(&samples[range.clone()], &sound.samples[..]);
-                covered[range].fill(true);
+            let (Cut::Started { heard, .. } | Cut::Ended { heard, .. }) = cut;
+            prop_assert!(heard >= last_heard && heard <= samples.len() as u64, "{cut:?}");
+            last_heard = heard;
+            if let Cut::Ended { utterance, .. } = cut {
+                prop_assert!(end <= utterance.start && utterance.start <= utterance.end && utterance.end <= heard);
+                end = utterance.end;
             }
         }
     }

@@ -3,18 +3,21 @@
 use std::collections::VecDeque;
 
 use akhar_jobs::store::StreamStart;
-use akhar_requests::live::{LiveParameters, LiveSession};
+use akhar_requests::live::{LiveParameters, LiveSession, SoundFormat};
 use serde::{Deserialize, Serialize};
 
-use super::cutter::CutterState;
+use super::{context::ContextState, cutter::CutterState};
 
 /// From where an attempt goes on. It is stored in rows: never rename a field.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
     pub(super) cutter: CutterState,
-    /// The session behind the parts that are deleted.
+    /// The sound before it that is recognised with what follows.
+    pub(super) context: ContextState,
+    /// The number of the last part whose mark is processed, and the session behind it.
+    n_processed: i64,
     pub(super) session: LiveSession,
-    /// The bytes of those parts.
+    /// The bytes of the parts that are deleted.
     n_bytes: u64,
 }
 
@@ -31,7 +34,7 @@ struct Read {
 /// The parts since the last checkpoint.
 #[derive(Debug)]
 pub(super) struct Inputs {
-    bytes_per_sample: u64,
+    format: SoundFormat,
     read: VecDeque<Read>,
     checkpoint: Checkpoint,
     /// The number of the last part that is deleted.
@@ -44,12 +47,17 @@ pub(super) struct Inputs {
 impl Inputs {
     /// Those behind the parts that an earlier attempt has read.
     pub(super) fn new(parameters: &LiveParameters, start: StreamStart) -> Self {
-        let first =
-            || Checkpoint { cutter: CutterState::default(), session: parameters.session.clone(), n_bytes: 0 };
+        let first = || Checkpoint {
+            cutter: CutterState::default(),
+            context: ContextState::default(),
+            n_processed: 0,
+            session: parameters.session.clone(),
+            n_bytes: 0,
+        };
         let checkpoint: Checkpoint =
             start.checkpoint.and_then(|stored| serde_json::from_value(stored).ok()).unwrap_or_else(first);
         Self {
-            bytes_per_sample: parameters.format.bytes_per_sample().into(),
+            format: parameters.format,
             read: VecDeque::new(),
             n_bytes: checkpoint.n_bytes,
             checkpoint,
@@ -73,11 +81,24 @@ impl Inputs {
         self.n_deleted
     }
 
-    /// The bytes of a part that were not processed before.
+    /// The bytes of a part that are needed.
     pub(super) fn new_bytes<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
-        let processed = self.checkpoint.cutter.position * self.bytes_per_sample;
-        let n = usize::try_from(processed.saturating_sub(self.n_bytes)).unwrap_or(usize::MAX);
+        let n = usize::try_from(self.needed().saturating_sub(self.n_bytes)).unwrap_or(usize::MAX);
         bytes.get(n..).unwrap_or_default()
+    }
+
+    /// The bytes before the first one that the next attempt needs.
+    fn needed(&self) -> u64 {
+        self.bytes(self.checkpoint.context.first_sample(self.format.rate()))
+    }
+
+    fn bytes(&self, position: u64) -> u64 {
+        position * u64::from(self.format.bytes_per_sample())
+    }
+
+    /// Whether the mark of the last part that is known was processed before.
+    pub(super) const fn is_processed(&self) -> bool {
+        self.n_known <= self.checkpoint.n_processed
     }
 
     /// The bytes of the next part are processed.
@@ -91,22 +112,73 @@ impl Inputs {
         self.read.push_back(Read { n: self.n_known, end: self.n_bytes, session });
     }
 
-    /// Whether there are parts before this state, which need not be read again.
-    pub(super) fn can_delete(&self, cutter: CutterState) -> bool {
-        self.read.front().is_some_and(|read| read.end <= cutter.position * self.bytes_per_sample)
+    /// Whether there are parts before these states, which need not be read again.
+    pub(super) fn can_delete(&self, cutter: CutterState, context: ContextState) -> bool {
+        let needed = context.first_sample(self.format.rate()).min(cutter.position);
+        self.read.front().is_some_and(|read| read.end <= self.bytes(needed))
     }
 
-    /// Makes a checkpoint at this state: the parts before it need not be read again.
-    pub(super) fn reach(&mut self, cutter: CutterState) {
-        let position = cutter.position * self.bytes_per_sample;
+    /// Makes a checkpoint at these states: the parts before them need not be read again.
+    pub(super) fn reach(&mut self, cutter: CutterState, context: ContextState) {
         self.checkpoint.cutter = cutter;
-        let n_reached = self.read.iter().take_while(|read| read.end <= position).count();
-        for read in self.read.drain(..n_reached) {
-            self.n_deleted = read.n;
-            self.checkpoint.n_bytes = read.end;
-            if let Some(session) = read.session {
+        self.checkpoint.context = context;
+        let processed = self.bytes(cutter.position);
+        for read in self.read.iter_mut().take_while(|read| read.end <= processed) {
+            self.checkpoint.n_processed = self.checkpoint.n_processed.max(read.n);
+            if let Some(session) = read.session.take() {
                 self.checkpoint.session = session;
             }
+        }
+        let needed = self.needed().min(processed);
+        let n_deleted = self.read.iter().take_while(|read| read.end <= needed).count();
+        for read in self.read.drain(..n_deleted) {
+            self.n_deleted = read.n;
+            self.checkpoint.n_bytes = read.end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use akhar_inference::speech::WindowStart;
+    use serde_json::json;
+
+    use super::*;
+
+    const PART: usize = 32_000;
+
+    fn state<T: for<'de> Deserialize<'de>>(state: serde_json::Value) -> T {
+        serde_json::from_value(state).unwrap()
+    }
+
+    #[test]
+    fn sound_that_is_needed_again_stays_and_its_marks_are_not_processed_again() {
+        let session: LiveSession = state(json!({"lang": "pa"}));
+        let next = LiveSession { detect_language: true, ..session.clone() };
+        let parameters = LiveParameters { format: SoundFormat::Pcm16000, session };
+        let mut inputs = Inputs::new(&parameters, StreamStart::default());
+        for n in 1..=6 {
+            inputs.advance(n, PART);
+            inputs.add((n == 3).then(|| next.clone()));
+        }
+        let cutter: CutterState = state(json!({
+            "position": 64_000, "level": {"noise": 0.0, "loud": 0.0}, "is_further": false
+        }));
+        let context = |sample: usize| state(json!({"window": WindowStart::at(sample), "boundary": 0}));
+        assert!(!inputs.can_delete(cutter, context(16_000)));
+        assert!(inputs.can_delete(cutter, context(40_000)));
+        inputs.reach(cutter, context(40_000));
+        assert_eq!(inputs.n_deleted(), 2, "a part is one second, and what is needed begins in the third one");
+        let checkpoint = serde_json::to_value(inputs.checkpoint()).unwrap();
+        let start = StreamStart { n_read: inputs.n_deleted(), checkpoint: Some(checkpoint) };
+        let mut again = Inputs::new(&parameters, start);
+        assert_eq!(again.checkpoint().session, next, "it begins with the fourth part");
+        let needed = usize::try_from(again.checkpoint().context.first_sample(16_000)).unwrap() * 2;
+        assert_eq!(again.new_bytes(&vec![0; PART]).len(), 3 * PART - needed);
+        for (n, is_processed) in [(3, true), (4, true), (5, false)] {
+            again.advance(n, PART);
+            assert_eq!(again.is_processed(), is_processed, "{n}");
+            assert_eq!(again.new_bytes(&vec![0; PART]).len(), PART);
         }
     }
 }

@@ -1,10 +1,13 @@
-//! Recognises the sound of an utterance as that of a recording is recognised.
+//! Recognises an utterance as it is recognised in a recording.
 
 use std::time::Duration;
 
 use akhar_inference::{
     Confidence,
-    speech::{Chunker, Evidence, Joiner, TimedText, Window, features::Features, is_certain, likeliest},
+    speech::{
+        Evidence, Joiner, TimedText, Transcript, Window, WindowStart, features::Features, is_certain,
+        likeliest,
+    },
 };
 use akhar_requests::{
     Language, Outcome, SpeechParameters,
@@ -12,14 +15,16 @@ use akhar_requests::{
 };
 use tokio::sync::watch;
 
-use super::super::{
-    error::OperationError,
-    language_engine::{LanguageEngine, Recognising, SpeechInput, cost},
-    progress::Progress,
-    speech::{SpeechJob, SpeechOperation},
+use super::{
+    super::{
+        error::OperationError,
+        language_engine::{LanguageEngine, Recognising, SpeechInput, cost},
+        progress::Progress,
+        speech::{SpeechJob, SpeechOperation},
+    },
+    context::Passage,
 };
 use crate::{
-    decode::audio::resampled,
     fair_queue::{Requester, Turn},
     low_priority,
     stream::Stream,
@@ -38,10 +43,14 @@ pub(crate) struct LiveJob<'a> {
 /// What is recognised of an utterance.
 #[derive(Debug, Default)]
 pub(super) struct Recognised {
-    /// The words, with times from the beginning of the utterance.
+    /// The words, with times from the beginning of the session.
     pub(super) words: Vec<TimedText>,
-    /// The length of the sound, seconds.
+    /// How many of the first ones no further sound changes.
+    pub(super) n_settled: usize,
+    /// Up to where the sound is known, seconds from there.
     pub(super) seconds: f64,
+    /// The transcripts of windows that no further sound changes, with their first samples.
+    pub(super) known: Vec<(usize, Transcript)>,
     /// The language that was detected.
     pub(super) detected: Option<Language>,
     pub(super) confidence: Option<Confidence>,
@@ -49,20 +58,20 @@ pub(super) struct Recognised {
     pub(super) spent: Recognising,
 }
 
-/// Recognises an utterance at this rate. Detects its language if the session asks for that.
+/// Recognises an utterance. Detects its language if the session asks for that.
 pub(super) async fn recognise(
     speech: &SpeechOperation,
     requester: Requester,
     session: &LiveSession,
-    (rate, samples): (u32, Vec<f32>),
+    passage: Passage,
 ) -> Result<Recognised, OperationError> {
     if !session.detect_language {
-        return of_language(speech, requester, (session, session.lang), (rate, samples)).await;
+        return of_language(speech, requester, (session, session.lang), passage).await;
     }
     let mut all = Vec::new();
     let mut spent = Recognising::default();
     for language in Language::ALL {
-        let found = of_language(speech, requester, (session, language), (rate, samples.clone())).await?;
+        let found = of_language(speech, requester, (session, language), passage.clone()).await?;
         spent += found.spent;
         let evidence = found.words.iter().map(|word| word.evidence).sum::<Evidence>();
         let text = found.confidence.map(|confidence| (evidence, confidence));
@@ -78,46 +87,99 @@ pub(super) async fn recognise(
     Ok(Recognised { detected, spent, ..found.unwrap_or_default() })
 }
 
+/// The last window of a recording in this language that has all sound from `position` on.
+pub(super) async fn last_window(
+    speech: &SpeechOperation,
+    language: Language,
+    (passage, position): (Passage, u64),
+) -> Result<WindowStart, OperationError> {
+    let grid = engine(speech, language).await?.clock.grid;
+    let window = low_priority::spawn("prepare", move || passage.last_window(position, grid));
+    window.map_err(OperationError::Thread)?.await.map_err(|_| OperationError::Decoder)?
+}
+
+async fn engine(speech: &SpeechOperation, language: Language) -> Result<&LanguageEngine, OperationError> {
+    Ok(speech.engines.get(&language).ok_or(OperationError::NoModel(language.code()))?.get().await?)
+}
+
 async fn of_language(
     speech: &SpeechOperation,
     requester: Requester,
     (session, language): (&LiveSession, Language),
-    (rate, samples): (u32, Vec<f32>),
+    passage: Passage,
 ) -> Result<Recognised, OperationError> {
-    let engine = speech.engines.get(&language).ok_or(OperationError::NoModel(language.code()))?.get().await?;
+    let engine = engine(speech, language).await?;
     let (terms, without_effect) = engine.terms(&session.keyterms);
-    let (windows, seconds) = prepared(engine, rate, samples).await?;
+    let (utterance, seconds) = (passage.utterance.clone(), passage.end_s());
     let mut joiner = Joiner::new(engine.clock);
     let mut spent = Recognising::default();
-    for (window, features) in windows {
-        let input = SpeechInput { features, language, terms: terms.clone() };
-        let turn = Turn { requester, cost: cost(&window) };
-        joiner.add(&window, engine.recognise(turn, input, &mut spent).await?);
+    let mut known = Vec::new();
+    let mut n_settled = 0;
+    for Prepared { window, is_complete, sound } in prepared(engine, passage).await? {
+        let transcript = match sound {
+            Sound::Known(transcript) => transcript,
+            Sound::Features(features) => {
+                let input = SpeechInput { features, language, terms: terms.clone() };
+                let turn = Turn { requester, cost: cost(&window) };
+                engine.recognise(turn, input, &mut spent).await?
+            }
+        };
+        if is_complete {
+            known.push((window.start, transcript.clone()));
+        }
+        joiner.add(&window, transcript);
+        if is_complete {
+            n_settled = joiner.settled().len();
+        }
     }
-    let (words, confidence) = (joiner.words(), engine.confidence);
+    let mut words = joiner.words();
+    let is_said = |word: &TimedText| utterance.contains(&word.start);
+    let n_settled = words[..n_settled].iter().filter(|word| is_said(word)).count();
+    words.retain(is_said);
     let warnings = without_effect.into_iter().collect();
-    Ok(Recognised { words, seconds, detected: None, confidence, warnings, spent })
+    Ok(Recognised {
+        words,
+        n_settled,
+        seconds,
+        known,
+        detected: None,
+        confidence: engine.confidence,
+        warnings,
+        spent,
+    })
 }
 
-/// The windows of an utterance with their features, and its length in seconds.
-async fn prepared(
-    engine: &LanguageEngine,
-    rate: u32,
-    samples: Vec<f32>,
-) -> Result<(Vec<(Window, Features)>, f64), OperationError> {
+/// A window of a passage.
+struct Prepared {
+    window: Window,
+    /// Whether no further sound changes it.
+    is_complete: bool,
+    sound: Sound,
+}
+
+/// What is known of the sound of a window.
+enum Sound {
+    Features(Features),
+    Known(Transcript),
+}
+
+/// The windows of a passage in which there may be words of its utterance.
+async fn prepared(engine: &LanguageEngine, passage: Passage) -> Result<Vec<Prepared>, OperationError> {
     let (front_end, clock) = engine.input();
     let prepare = move || {
-        let sound = resampled(rate, &samples).map_err(|error| OperationError::Sound(error.detail))?;
-        let mut chunker = Chunker::new(clock.grid);
-        let mut windows = chunker.push(&sound);
-        windows.extend(chunker.finish());
-        let with_features = windows.into_iter().map(|window| {
-            let features = front_end.features(&window.samples);
-            (window, features)
+        let (windows, n_complete) = passage.windows(clock.grid)?;
+        let mut known = passage.known.into_iter().peekable();
+        let prepared = windows.into_iter().enumerate().map(|(nth, window)| {
+            let transcript = known.next_if(|(start, _)| *start == window.start);
+            let features = || Sound::Features(front_end.features(&window.samples));
+            let sound = transcript.map_or_else(features, |(_, transcript)| Sound::Known(transcript));
+            Prepared { is_complete: nth < n_complete, window, sound }
         });
-        let with_features = with_features.filter(|(_, features)| features.n_frames > 0).collect();
-        #[expect(clippy::cast_precision_loss, reason = "an utterance is short")]
-        Ok((with_features, samples.len() as f64 / f64::from(rate)))
+        let has_frames = |prepared: &Prepared| match &prepared.sound {
+            Sound::Features(features) => features.n_frames > 0,
+            Sound::Known(_) => true,
+        };
+        Ok(prepared.filter(has_frames).collect())
     };
     let prepared = low_priority::spawn("prepare", prepare).map_err(OperationError::Thread)?;
     prepared.await.map_err(|_| OperationError::Decoder)?
@@ -128,8 +190,8 @@ pub(super) async fn outcome_of(
     speech: &SpeechOperation,
     LiveJob { requester, progress, .. }: LiveJob<'_>,
     parameters: &SpeechParameters,
-    recognised: &Recognised,
+    (words, confidence, seconds): (&[TimedText], Option<Confidence>, f64),
 ) -> Result<(Outcome, Duration), OperationError> {
     let job = SpeechJob { requester, parameters, progress };
-    speech.outcome_of(&job, recognised.confidence, &recognised.words, recognised.seconds).await
+    speech.outcome_of(&job, confidence, words, seconds).await
 }

@@ -1,17 +1,15 @@
 //! One session, from where an earlier attempt may have left it to its end.
 
 use std::{
-    future::pending,
+    ops::Range,
     time::{Duration, Instant},
 };
 
-use akhar_inference::speech::TimedText;
 use akhar_jobs::{Timing, store::InputPart};
 use akhar_requests::{
     Outcome, SpeechParameters,
     live::{LIVE_IDLE_S, LiveEvent, LiveMark, LivePreview, LiveSession, LiveUtterance, LiveWord, MAX_LIVE_S},
 };
-use futures::future::BoxFuture;
 use serde_json::Value;
 
 use super::{
@@ -20,21 +18,21 @@ use super::{
         language_engine::{LanguageEngine, Recognising},
         preparation::Preparing,
         progress::goes_on,
-        shown::in_script,
         speech::SpeechOperation,
     },
     asked::{as_recording, cutter_settings},
-    cutter::{Cut, Cutter, CutterState, UtteranceSound},
+    context::Context,
+    cutter::{Cut, Cutter, CutterState},
+    hypotheses::Hypotheses,
     inputs::Inputs,
     item::Item,
     outcome,
-    recogniser::{LiveJob, Recognised, outcome_of, recognise},
+    recogniser::{LiveJob, Recognised, last_window, outcome_of, recognise},
     sound::SoundReader,
+    stable::Hypothesis,
 };
 use crate::engine::EngineError;
 
-/// The sound after which there is another hypothesis, milliseconds.
-const HYPOTHESIS_MS: u64 = 400;
 /// After so many parts that were read together, there may be more.
 const MANY_PARTS: usize = 8;
 /// A statement that takes longer than this has waited for Postgres to come back.
@@ -50,13 +48,12 @@ struct Session<'a> {
     asked: LiveSession,
     reader: SoundReader,
     cutter: Cutter,
+    context: Context,
     inputs: Inputs,
     item: Item,
     /// The number of events that were said.
     n_said: i64,
-    /// A hypothesis of the open utterance that is being made, and the sound that the last one had.
-    hypothesis: Option<BoxFuture<'a, Result<Recognised, OperationError>>>,
-    n_guessed: usize,
+    hypotheses: Hypotheses<'a>,
     checkpointed: Instant,
     /// How many utterances became other texts than was said of them.
     n_changed: usize,
@@ -70,14 +67,14 @@ pub(crate) async fn transcribe(
 ) -> Result<(Outcome, Timing), OperationError> {
     let mut session = Session::begin(speech, job).await;
     if session.cutter.is_open() {
-        session.start_item(session.cutter.end()).await?;
+        let position = session.cutter.end();
+        session.start_item(position, position).await?;
     }
     session.run().await?;
     if session.cutter.is_open() {
-        let sound = session.cutter.commit();
-        session.end_item(sound, session.cutter.state(), false).await?;
+        session.end_open_item().await?;
     }
-    let seconds = session.seconds();
+    let seconds = session.seconds(session.cutter.end());
     tracing::info!(
         seconds,
         n_utterances = session.item.number - 1,
@@ -104,12 +101,12 @@ impl<'a> Session<'a> {
             job,
             reader: SoundReader::new(format),
             cutter: Cutter::new(format.rate(), cutter_settings(&asked), inputs.checkpoint().cutter),
+            context: Context::new(format.rate(), inputs.checkpoint().context),
             inputs,
             n_said: i64::try_from(said.len()).unwrap_or(i64::MAX),
             item: Item::after(events(said)),
             asked,
-            hypothesis: None,
-            n_guessed: 0,
+            hypotheses: Hypotheses::default(),
             checkpointed: Instant::now(),
             n_changed: 0,
             spent: Recognising::default(),
@@ -136,7 +133,8 @@ impl<'a> Session<'a> {
             }
             self.note_progress();
             let limit = Duration::from_secs(MAX_LIVE_S.into());
-            let is_too_long = began.elapsed() >= limit || self.seconds() >= limit.as_secs_f64();
+            let is_too_long =
+                began.elapsed() >= limit || self.seconds(self.cutter.end()) >= limit.as_secs_f64();
             if is_too_long || read_at.elapsed() >= Duration::from_secs(LIVE_IDLE_S.into()) {
                 return Ok(());
             }
@@ -146,7 +144,7 @@ impl<'a> Session<'a> {
             self.forget_silence().await?;
             self.guess();
             tokio::select! {
-                guessed = made(&mut self.hypothesis) => self.take_hypothesis(guessed).await?,
+                guessed = self.hypotheses.made() => self.take_hypothesis(guessed).await?,
                 () = stream.woken() => (),
             }
         }
@@ -156,28 +154,40 @@ impl<'a> Session<'a> {
     async fn take(&mut self, part: InputPart) -> Result<bool, OperationError> {
         let samples = self.reader.read(self.inputs.new_bytes(&part.bytes));
         self.inputs.advance(part.n, part.bytes.len());
-        for cut in self.cutter.push(&samples) {
+        // The first samples may be there only for what follows them.
+        let n_context = self.cutter.end().saturating_sub(self.context.end());
+        let n_context = usize::try_from(n_context).unwrap_or(usize::MAX).min(samples.len());
+        self.context.push(&samples);
+        for cut in self.cutter.push(&samples[n_context..]) {
             match cut {
-                Cut::Started(at) => self.start_item(at).await?,
-                Cut::Ended(sound, next) => self.end_item(sound, next, true).await?,
+                Cut::Started { at, heard } => self.start_item(at, heard).await?,
+                Cut::Ended { utterance, heard, next } => {
+                    self.end_item(utterance, heard, next, true).await?;
+                }
             }
+        }
+        if self.inputs.is_processed() {
+            self.inputs.add(None);
+            return Ok(false);
         }
         match part.mark.and_then(|mark| serde_json::from_value(mark).ok()) {
             None => self.inputs.add(None),
             Some(LiveMark::Session { session }) => {
                 self.inputs.add(Some(session.clone()));
                 self.cutter.set(cutter_settings(&session));
+                self.hypotheses.forget();
+                self.context.forget_known();
                 self.asked = session;
             }
             Some(LiveMark::Commit) => {
                 self.inputs.add(None);
-                let sound = self.cutter.commit();
-                self.end_item(sound, self.cutter.state(), false).await?;
+                self.end_open_item().await?;
             }
             Some(LiveMark::Clear) => {
                 self.inputs.add(None);
                 self.cutter.clear();
-                self.forget_hypothesis();
+                self.context.begin_at(self.cutter.end());
+                self.hypotheses.forget();
                 self.item = self.item.cleared();
                 self.say(vec![LiveEvent::Cleared], None, Some(self.cutter.state())).await?;
             }
@@ -187,28 +197,49 @@ impl<'a> Session<'a> {
         Ok(false)
     }
 
-    async fn start_item(&mut self, at: u64) -> Result<(), OperationError> {
+    /// An utterance begins, as the sound up to `heard` shows.
+    async fn start_item(&mut self, at: u64, heard: u64) -> Result<(), OperationError> {
+        self.go_on_from(at, heard).await?;
         let event = self.item.started(self.ms(at)).filter(|_| self.asked.turn_detection.is_some());
         self.say(event.into_iter().collect(), None, None).await
+    }
+
+    /// The sound before `position` is needed only in so far as what follows is recognised with it. An utterance in a language that
+    /// is not known yet is recognised alone.
+    async fn go_on_from(&mut self, position: u64, heard: u64) -> Result<(), OperationError> {
+        if self.asked.detect_language {
+            self.context.begin_at(position);
+        } else if self.context.has_ended_window(heard) {
+            let passage = self.context.passage(heard, heard);
+            let window = last_window(self.speech, self.asked.lang, (passage, position)).await?;
+            self.context.go_on_from(window);
+        }
+        Ok(())
+    }
+
+    async fn end_open_item(&mut self) -> Result<(), OperationError> {
+        let utterance = self.cutter.commit();
+        self.end_item(utterance, self.cutter.end(), self.cutter.state(), false).await
     }
 
     /// An utterance is over, at a pause or because its caller says so. The cutter goes on from `next`.
     async fn end_item(
         &mut self,
-        sound: UtteranceSound,
+        utterance: Range<u64>,
+        heard: u64,
         next: CutterState,
         at_pause: bool,
     ) -> Result<(), OperationError> {
-        self.forget_hypothesis();
-        let (start_ms, end_ms) = (self.ms(sound.start), self.ms(sound.end()));
+        self.hypotheses.forget();
+        let (start_ms, end_ms) = (self.ms(utterance.start), self.ms(utterance.end));
         let is_turn = at_pause && self.asked.turn_detection.is_some();
         let stopped = is_turn.then(|| self.item.stopped(end_ms)).flatten();
         let committed = self.item.committed(start_ms, end_ms);
         self.say(stopped.into_iter().chain(committed).collect(), None, None).await?;
-        let rate = self.job.parameters.format.rate();
-        let recognised = recognise(self.speech, self.job.requester, &self.asked, (rate, sound.samples)).await;
+        let passage = self.context.passage(utterance.end, heard);
+        let recognised = recognise(self.speech, self.job.requester, &self.asked, passage).await;
         let last = match recognised {
-            Ok(recognised) => self.complete((start_ms, end_ms), recognised).await?,
+            Ok(recognised) => self.complete(&utterance, recognised).await?,
             Err(OperationError::Engine(EngineError::Run(error))) => {
                 tracing::error!(error, "an utterance has no text");
                 let detail = "The model failed with the sound of this utterance.".to_owned();
@@ -217,21 +248,25 @@ impl<'a> Session<'a> {
             Err(error) => return Err(error),
         };
         self.item = self.item.next();
+        self.context.bound(utterance.end);
+        self.go_on_from(utterance.end, heard).await?;
         self.say(last, None, Some(next)).await
     }
 
     /// Says the text of an utterance. Returns what is said at its end.
     async fn complete(
         &mut self,
-        (start_ms, end_ms): (u64, u64),
+        utterance: &Range<u64>,
         recognised: Recognised,
     ) -> Result<Vec<LiveEvent>, OperationError> {
         self.spent += recognised.spent;
+        let (start_ms, end_ms) = (self.ms(utterance.start), self.ms(utterance.end));
+        let said = (&recognised.words[..], recognised.confidence, self.seconds(utterance.end));
         let mut parameters = as_recording(&self.asked);
         parameters.lang = recognised.detected.unwrap_or(parameters.lang);
         let translates = std::mem::take(&mut parameters.with_translation);
         let into = parameters.translate_into.take();
-        let (outcome, took) = outcome_of(self.speech, self.job, &parameters, &recognised).await?;
+        let (outcome, took) = outcome_of(self.speech, self.job, &parameters, said).await?;
         self.spent.model += took;
         let Outcome::Transcription { transcription, words, confidence, mut warnings, .. } = outcome else {
             return Ok(Vec::new());
@@ -245,7 +280,7 @@ impl<'a> Session<'a> {
             self.say(std::mem::take(&mut last), None, None).await?;
             let parameters =
                 SpeechParameters { with_translation: true, translate_into: into, ..parameters.clone() };
-            let (outcome, took) = outcome_of(self.speech, self.job, &parameters, &recognised).await?;
+            let (outcome, took) = outcome_of(self.speech, self.job, &parameters, said).await?;
             self.spent.model += took;
             if let Outcome::Transcription { translation: Some(text), warnings: all, .. } = outcome {
                 warnings = all;
@@ -254,8 +289,8 @@ impl<'a> Session<'a> {
             }
         }
         warnings.extend(recognised.warnings);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an utterance is short")]
-        let ms = |seconds: f64| start_ms + (seconds * 1e3).round() as u64;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a session is short")]
+        let ms = |seconds: f64| (seconds * 1e3).round() as u64;
         let words = words.unwrap_or_default().into_iter().map(|word| LiveWord {
             start_ms: ms(word.start),
             end_ms: ms(word.end),
@@ -279,33 +314,30 @@ impl<'a> Session<'a> {
     /// Makes a hypothesis of the open utterance, if nobody else needs the model. What is written with marks and figures, or in
     /// a language that is not known yet, is not known word by word.
     fn guess(&mut self) {
-        let rate = self.job.parameters.format.rate();
         let is_word_by_word = self.asked.written.is_none() && !self.asked.detect_language;
-        let Some((_, samples, n_pause)) = self.cutter.open().filter(|_| is_word_by_word) else { return };
-        let n_spoken = samples.len() - n_pause;
-        let n_further = (n_spoken as u64).saturating_sub(self.n_guessed as u64);
-        let is_due = self.hypothesis.is_none() && n_further >= u64::from(rate) * HYPOTHESIS_MS / 1000;
+        let Some(spoken) = self.cutter.open().filter(|_| is_word_by_word) else { return };
+        let is_due = self.hypotheses.is_due(spoken, self.job.parameters.format.rate());
         let Some(engine) = self.speech.engines.get(&self.asked.lang).filter(|_| is_due) else { return };
         // Without one, it is loaded first.
         let idle = engine.ready().map(LanguageEngine::idle_thread);
         if idle.as_ref().is_some_and(Option::is_none) {
             return;
         }
-        self.n_guessed = n_spoken;
-        let (speech, requester) = (self.speech, self.job.requester);
-        let (session, samples) = (self.asked.clone(), samples.to_vec());
-        self.hypothesis = Some(Box::pin(async move {
-            let recognised = recognise(speech, requester, &session, (rate, samples)).await;
+        let (speech, requester, session) = (self.speech, self.job.requester, self.asked.clone());
+        let heard = self.context.end();
+        let passage = self.context.passage(heard, heard);
+        let recognising = async move {
+            let recognised = recognise(speech, requester, &session, passage).await;
             drop(idle);
             recognised
-        }));
+        };
+        self.hypotheses.make(spoken.1, recognising);
     }
 
     async fn take_hypothesis(
         &mut self,
         guessed: Result<Recognised, OperationError>,
     ) -> Result<(), OperationError> {
-        self.hypothesis = None;
         let recognised = match guessed {
             Ok(recognised) => recognised,
             Err(error) => {
@@ -314,26 +346,24 @@ impl<'a> Session<'a> {
             }
         };
         self.spent += recognised.spent;
-        let script = self.asked.script;
-        let shown = |word: &TimedText| TimedText { text: in_script(script, &word.text), ..word.clone() };
-        let words: Vec<TimedText> = recognised.words.iter().map(shown).collect();
-        let (further, open) = self.item.words.further(&words, recognised.seconds);
+        let until = self.seconds(self.cutter.belongs_until());
+        let hypothesis = Hypothesis::new(&recognised, until, self.asked.script);
+        let (further, open) = self.item.words.further(hypothesis);
+        self.context.keep(recognised.known);
         let stable = self.item.words.text();
         let preview = LivePreview { item: self.item.number, stable, open };
         let delta = self.item.delta(further);
         self.say(delta.into_iter().collect(), Some(preview), None).await
     }
 
-    fn forget_hypothesis(&mut self) {
-        self.hypothesis = None;
-        self.n_guessed = 0;
-    }
-
     /// Deletes parts of the input in which nobody speaks.
     async fn forget_silence(&mut self) -> Result<(), OperationError> {
+        if self.cutter.is_open() || self.checkpointed.elapsed() < CHECKPOINT_INTERVAL {
+            return Ok(());
+        }
         let state = self.cutter.state();
-        let is_due = !self.cutter.is_open() && self.checkpointed.elapsed() >= CHECKPOINT_INTERVAL;
-        if is_due && self.inputs.can_delete(state) {
+        self.go_on_from(state.position, self.cutter.end()).await?;
+        if self.inputs.can_delete(state, self.context.state()) {
             self.say(Vec::new(), None, Some(state)).await?;
         }
         Ok(())
@@ -356,7 +386,7 @@ impl<'a> Session<'a> {
         let preview = preview.map(serde_json::to_value).transpose().map_err(json)?;
         let mut checkpoint = None;
         if let Some(state) = reached {
-            self.inputs.reach(state);
+            self.inputs.reach(state, self.context.state());
             self.checkpointed = Instant::now();
             checkpoint = Some(serde_json::to_value(self.inputs.checkpoint()).map_err(json)?);
         }
@@ -370,25 +400,16 @@ impl<'a> Session<'a> {
     }
 
     fn note_progress(&self) {
-        let seconds = self.seconds();
+        let seconds = self.seconds(self.cutter.end());
         self.job.progress.send_modify(|progress| progress.transcribed_s = seconds);
     }
 
-    /// The sound so far.
     #[expect(clippy::cast_precision_loss, reason = "a session has fewer than 2^52 samples")]
-    fn seconds(&self) -> f64 {
-        self.cutter.end() as f64 / f64::from(self.job.parameters.format.rate())
+    fn seconds(&self, position: u64) -> f64 {
+        position as f64 / f64::from(self.job.parameters.format.rate())
     }
 
     fn ms(&self, position: u64) -> u64 {
         position * 1000 / u64::from(self.job.parameters.format.rate())
-    }
-}
-
-/// Waits for a hypothesis that is being made, if there is any.
-async fn made<T>(hypothesis: &mut Option<BoxFuture<'_, T>>) -> T {
-    match hypothesis {
-        Some(hypothesis) => hypothesis.await,
-        None => pending().await,
     }
 }

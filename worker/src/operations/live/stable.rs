@@ -2,18 +2,47 @@
 
 use std::collections::VecDeque;
 
-use akhar_inference::speech::TimedText;
+use akhar_requests::Script;
+
+use super::{super::shown::in_script, recogniser::Recognised};
 
 /// A word that ends so shortly before the end of the sound may still change, seconds: recognisers use what follows it.
-const FRESH_S: f64 = 2.0;
+const FRESH_S: f64 = 1.0;
+/// A word may still change, however long ago it was said, unless it is right with this probability.
+const LIKELY: f64 = 0.8;
 /// How many successive hypotheses have to agree on a word and all before it.
 const N_AGREEING: usize = 3;
+
+/// What an open utterance may become.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Hypothesis {
+    texts: Vec<String>,
+    /// How many of the first words no further sound changes, and how many it probably does not change.
+    n_settled: usize,
+    n_likely: usize,
+}
+
+impl Hypothesis {
+    /// The words that are recognised so far, as they are shown in this script. Those that end behind `until`, seconds, may belong to
+    /// the next utterance.
+    pub(super) fn new(recognised: &Recognised, until: f64, script: Script) -> Self {
+        let Recognised { words, seconds, n_settled, confidence, .. } = recognised;
+        let n_belonging = words.iter().take_while(|word| word.end <= until).count();
+        let likely = words.iter().take_while(|word| {
+            let probability = confidence.and_then(|confidence| word.evidence.word_probability(&confidence));
+            word.end <= seconds - FRESH_S && probability.is_some_and(|probability| probability >= LIKELY)
+        });
+        let n_likely = likely.count().min(n_belonging);
+        let texts = words.iter().map(|word| in_script(script, &word.text)).collect();
+        Self { texts, n_settled: n_belonging.min(*n_settled), n_likely }
+    }
+}
 
 /// The words of the open utterance that were said, and the hypotheses before the next one.
 #[derive(Debug, Default)]
 pub(super) struct StableWords {
     said: Vec<String>,
-    before: VecDeque<Vec<String>>,
+    before: VecDeque<Hypothesis>,
 }
 
 impl StableWords {
@@ -27,15 +56,14 @@ impl StableWords {
         self.said.join(" ")
     }
 
-    /// Takes a hypothesis of `seconds` of sound. Returns what is to be said further, with the space before it, and what may follow.
-    /// A word is final if successive hypotheses agree on it, and it is neither fresh nor the last one.
-    pub(super) fn further(&mut self, words: &[TimedText], seconds: f64) -> (String, String) {
-        let texts: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
-        let alike = |before: &Vec<String>| texts.iter().zip(before).take_while(|(a, b)| a == b).count();
+    /// Takes a hypothesis. Returns what is to be said further, with the space before it, and what may follow. A word is final if
+    /// nothing changes it, or if successive hypotheses agree on it, and it is likely and not the last one.
+    pub(super) fn further(&mut self, hypothesis: Hypothesis) -> (String, String) {
+        let Hypothesis { texts, n_settled, n_likely } = &hypothesis;
+        let alike = |before: &Hypothesis| texts.iter().zip(&before.texts).take_while(|(a, b)| a == b).count();
         let is_known = self.before.len() + 1 >= N_AGREEING;
         let n_agreed = self.before.iter().map(alike).min().filter(|_| is_known).unwrap_or(0);
-        let n_settled = words.iter().take_while(|word| word.end <= seconds - FRESH_S).count();
-        let n_stable = n_agreed.min(n_settled).min(texts.len().saturating_sub(1));
+        let n_stable = n_agreed.min(*n_likely).min(texts.len().saturating_sub(1)).max(*n_settled);
         let goes_on = texts.starts_with(&self.said);
         let further = if goes_on {
             self.say(texts.get(self.said.len()..n_stable).unwrap_or_default())
@@ -44,7 +72,7 @@ impl StableWords {
         };
         let open = texts.get(self.said.len()..).unwrap_or_default();
         let open = spaced(open, self.said.is_empty());
-        self.before.push_back(texts);
+        self.before.push_back(hypothesis);
         if self.before.len() >= N_AGREEING {
             self.before.pop_front();
         }
@@ -98,39 +126,51 @@ fn most_like(said: &[String], words: &[String]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use akhar_inference::speech::Evidence;
+    use akhar_inference::speech::{Evidence, TimedText};
     use proptest::prelude::*;
 
     use super::*;
-
-    /// Words of half a second each.
-    fn words(text: &str) -> Vec<TimedText> {
-        let ends = std::iter::successors(Some(0.5), |end| Some(end + 0.5));
-        let word = |(text, end): (&str, f64)| TimedText {
-            text: text.to_owned(),
-            start: end - 0.5,
-            end,
-            evidence: Evidence::default(),
-        };
-        text.split_whitespace().zip(ends).map(word).collect()
-    }
 
     fn strings(text: &str) -> Vec<String> {
         text.split_whitespace().map(str::to_owned).collect()
     }
 
+    fn hypothesis(text: &str, n_settled: usize, n_likely: usize) -> Hypothesis {
+        Hypothesis { texts: strings(text), n_settled, n_likely }
+    }
+
     #[test]
-    fn words_are_said_when_hypotheses_agree_and_they_are_not_fresh() {
+    fn words_are_said_when_hypotheses_agree_and_they_are_likely_or_settled() {
         let mut stable = StableWords::default();
         let nothing = |open: &str| (String::new(), open.to_owned());
-        assert_eq!(stable.further(&words("a b"), 3.0), nothing("a b"));
-        assert_eq!(stable.further(&words("a b c"), 3.0), nothing("a b c"));
-        assert_eq!(stable.further(&words("a b d e"), 2.9), ("a".to_owned(), " b d e".to_owned()));
-        assert_eq!(stable.further(&words("a b d e f"), 3.0), (" b".to_owned(), " d e f".to_owned()));
-        assert_eq!(stable.further(&words("x b d e f"), 9.0), nothing(" d e f"));
-        assert_eq!(stable.further(&words("a b d e f"), 9.0), nothing(" d e f"));
-        assert_eq!(stable.finish(&strings("a b d e g")), (" d e g".to_owned(), false));
+        assert_eq!(stable.further(hypothesis("a b", 0, 2)), nothing("a b"));
+        assert_eq!(stable.further(hypothesis("a b c", 0, 2)), nothing("a b c"));
+        assert_eq!(stable.further(hypothesis("a b d e", 0, 1)), ("a".to_owned(), " b d e".to_owned()));
+        assert_eq!(stable.further(hypothesis("a b d e f", 0, 5)), (" b".to_owned(), " d e f".to_owned()));
+        assert_eq!(stable.further(hypothesis("x b d e f", 0, 5)), nothing(" d e f"));
+        assert_eq!(stable.further(hypothesis("a b d e f", 0, 5)), nothing(" d e f"));
+        assert_eq!(stable.further(hypothesis("a b d e f", 3, 0)), (" d".to_owned(), " e f".to_owned()));
+        assert_eq!(stable.finish(&strings("a b d e g")), (" e g".to_owned(), false));
         assert_eq!(stable.text(), "a b d e g");
+    }
+
+    #[test]
+    fn fresh_and_doubtful_words_are_not_likely() {
+        let word = |end: f64| TimedText {
+            text: "ਘਰ".to_owned(),
+            start: end - 0.5,
+            end,
+            evidence: Evidence::default(),
+        };
+        let recognised = Recognised {
+            words: vec![word(1.0), word(2.0)],
+            seconds: 9.0,
+            n_settled: 1,
+            ..Recognised::default()
+        };
+        let new = |until: f64| Hypothesis::new(&recognised, until, Script::Latin);
+        assert_eq!((new(9.0).texts, new(9.0).n_settled, new(9.0).n_likely), (strings("ghara ghara"), 1, 0));
+        assert_eq!(new(0.9).n_settled, 0, "it may belong to the next utterance");
     }
 
     #[test]
@@ -152,10 +192,8 @@ mod tests {
         fn what_is_said_is_only_appended_to(hypotheses in prop::collection::vec("([ab]{1,2} ){0,6}", 1..8), last in "([ab]{1,2} ){0,6}") {
             let mut stable = StableWords::default();
             let mut said = String::new();
-            for hypothesis in &hypotheses {
-                let words = words(hypothesis);
-                let seconds = words.last().map_or(0.0, |word| word.end) + 1.5;
-                said.push_str(&stable.further(&words, seconds).0);
+            for text in &hypotheses {
+                said.push_str(&stable.further(hypothesis(text, 0, 3)).0);
                 prop_assert_eq!(&said, &stable.text());
             }
             let before = said.clone();
