@@ -1,4 +1,4 @@
-//! Measures live transcription: recordings are appended at their own pace, and when their texts come is written down.
+//! Measures live transcription: recordings are sent at their own pace, and when their texts come is written down.
 
 use std::{
     collections::HashMap,
@@ -7,28 +7,28 @@ use std::{
     time::{Duration, Instant},
 };
 
-use akhar_requests::live::{LiveEvent, LiveMark, LivePreview};
 use akhar_tests::{
     Cluster, Stack,
     figures::{Row, count, quantiles},
-    live::{PART, SILENCE_MS, Session, events},
+    images::fixture_of,
+    live::PART,
+    realtime::{COMPLETED, DELTA, INTENT, Socket, pcm},
     speech::{RATE, wav},
 };
 use futures::{StreamExt as _, stream};
 use serde_json::{Value, json};
-use tokio::time::interval;
+use tokio::time::{interval, sleep};
 
 use super::{clips::Errors, said, transcribe};
 use crate::{load::warm_stack, machine::Machine, report::Report};
 
-/// How often outputs are looked for.
-const LOOK: Duration = Duration::from_millis(20);
+/// The pause between two requests beside the sessions, and how long they are sent without them.
+const DIGITS: Duration = Duration::from_millis(50);
+const IDLE: Duration = Duration::from_secs(10);
 /// The length of a part.
 const PART_TIME: Duration = Duration::from_millis(200);
-/// The silence that belongs to the end of an utterance, milliseconds.
-const KEPT_MS: u64 = 300;
-/// Without turn detection: the pause after which a text is final.
-const DELAY_MS: u64 = 1000;
+/// The pause behind an utterance, without the silence that belongs to its end, seconds.
+const PAUSE_S: f64 = 0.2;
 
 /// What one session gave.
 #[derive(Default)]
@@ -58,7 +58,16 @@ pub(crate) async fn live(machine: Machine, folders: &[(&str, &Path)], n_sessions
                 sounds.push(sound);
             }
             let sessions = stream::iter(&sounds).map(|sound| play(&stack, &session, sound));
-            let played: Vec<Played> = sessions.buffered(n_sessions).collect().await;
+            let idle = digits(&stack, sleep(IDLE)).await;
+            let mut played: Vec<Played> = Vec::new();
+            let beside = digits(&stack, async {
+                played = sessions.buffered(n_sessions).collect().await;
+            });
+            let beside = beside.await;
+            report.row(&format!("{lang} {turns}: digits without sessions"), quantiles(idle));
+            report.row(&format!("{lang} {turns}: digits beside them"), quantiles(beside));
+            let [api, worker] = [&stack.api, &stack.workers[0]].map(|process| process.memory_mib().0);
+            report.row(&format!("{lang} {turns}: memory"), vec![("api_mib", api), ("worker_mib", worker)]);
             rows(&mut report, &format!("{lang} {turns}"), &files, played);
         }
     }
@@ -68,8 +77,13 @@ pub(crate) async fn live(machine: Machine, folders: &[(&str, &Path)], n_sessions
 /// The sessions that are measured: one with turn detection, and silence behind the recording that ends the last turn; and one
 /// without.
 fn sessions(lang: &str) -> [(&'static str, usize, Value); 2] {
-    let turns = json!({"silence_ms": SILENCE_MS, "prefix_ms": 300, "threshold": 0.5});
-    let session = |turns: Value| json!({"lang": lang, "turn_detection": turns, "delay_ms": DELAY_MS});
+    let session = |turns: Value| {
+        let transcription = json!({"model": "gpt-live-transcribe", "language": lang, "delay": "high"});
+        let format = json!({"type": "audio/pcm", "rate": RATE});
+        let input = json!({"format": format, "transcription": transcription, "turn_detection": turns});
+        json!({"audio": {"input": input}, "include": ["akhar.hypothesis"]})
+    };
+    let turns = json!({"type": "server_vad", "silence_duration_ms": 500});
     [("with turns", RATE, session(turns)), ("without turns", 0, session(Value::Null))]
 }
 
@@ -120,49 +134,67 @@ fn recordings(folder: &Path) -> Vec<(String, Vec<i16>)> {
     files.into_iter().map(named).collect()
 }
 
-/// Plays a recording. A part is appended when its last sample is said.
+/// Plays a recording over a socket. A part is sent when its last sample is said.
 async fn play(stack: &Stack, session: &Value, samples: &[i16]) -> Played {
     let mut parts = samples.chunks(PART);
-    let mut session = Session::start_as(stack, session.clone()).await;
+    let mut socket = Socket::open(stack, INTENT).await;
+    socket.update(session.clone()).await;
     let mut played = Played::default();
-    let mut appended = Vec::new();
-    let mut shown: HashMap<u32, Instant> = HashMap::new();
-    let (began, mut n_seen, mut is_over) = (Instant::now(), 0, false);
-    let mut ticks = interval(LOOK);
+    let mut sent = Vec::new();
+    let mut shown: HashMap<String, Instant> = HashMap::new();
+    let mut ticks = interval(PART_TIME);
+    ticks.tick().await; // the first one comes at once
+    let mut is_over = false;
     loop {
-        ticks.tick().await;
-        if !is_over && began.elapsed() >= PART_TIME * u32::try_from(appended.len() + 1).expect("few parts") {
-            let part = parts.next();
-            is_over = part.is_none();
-            session.append(part.unwrap_or_default(), is_over.then_some(LiveMark::End)).await;
-            appended.push(Instant::now());
-        }
-        let seen = session.seen(n_seen).await.expect("Postgres is there");
-        let now = Instant::now();
-        n_seen += i64::try_from(seen.events.len()).expect("few events");
-        let has_ended = seen.state.is_final();
-        let preview: Option<LivePreview> =
-            seen.preview.clone().map(|preview| serde_json::from_value(preview).expect("a preview"));
-        if let Some(preview) = preview.filter(|preview| !preview.open.is_empty()) {
-            shown.entry(preview.item).or_insert(now);
-        }
-        for event in events(seen) {
-            match event {
-                LiveEvent::Delta { item, .. } => drop(shown.entry(item).or_insert(now)),
-                LiveEvent::Completed(utterance) => {
-                    let sent = |ms: u64| appended.get(usize::try_from(ms).ok()? / 200).copied();
-                    let word = utterance.words.first().and_then(|word| sent(word.end_ms));
-                    let of_first = word.zip(shown.get(&utterance.item));
-                    played.first.extend(of_first.map(|(word, shown)| shown.saturating_duration_since(word)));
-                    let pause = sent((utterance.end_ms + SILENCE_MS).saturating_sub(KEPT_MS + 1));
-                    played.last.extend(pause.map(|pause| now.saturating_duration_since(pause)));
-                    played.texts.push(utterance.text);
+        let event = tokio::select! {
+            event = socket.next() => event,
+            _ = ticks.tick(), if !is_over => {
+                if let Some(part) = parts.next() {
+                    socket.append(&pcm(part)).await;
+                } else {
+                    is_over = true;
+                    socket.send(json!({"type": "input_audio_buffer.commit", "final": true})).await;
                 }
-                _ => (),
+                sent.push(Instant::now());
+                continue;
             }
+        };
+        let Some(event) = event else { return played };
+        let now = Instant::now();
+        let item = event["item_id"].as_str().unwrap_or_default();
+        if event["type"] == DELTA || event["type"] == "akhar.hypothesis" {
+            shown.entry(item.to_owned()).or_insert(now);
+        } else if event["type"] == COMPLETED {
+            let sent = |seconds: f64| sent.get(part_of(seconds)).copied();
+            let first = event["words"][0]["end"].as_f64().and_then(sent).zip(shown.get(item));
+            played.first.extend(first.map(|(word, shown)| shown.saturating_duration_since(word)));
+            let pause = event["end"].as_f64().and_then(|end| sent(end + PAUSE_S));
+            played.last.extend(pause.map(|pause| now.saturating_duration_since(pause)));
+            played.texts.push(event["transcript"].as_str().expect("a text").to_owned());
         }
-        if has_ended {
-            return played;
+    }
+}
+
+/// The part of a session that has this moment.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of a recording")]
+fn part_of(seconds: f64) -> usize {
+    (seconds / PART_TIME.as_secs_f64()) as usize
+}
+
+/// How long requests with a picture of a digit take, one after another, until `end`.
+async fn digits(stack: &Stack, end: impl Future<Output = ()>) -> Vec<Duration> {
+    let image = fixture_of("੫");
+    let mut took = Vec::new();
+    let mut end = std::pin::pin!(end);
+    let mut ticks = interval(DIGITS);
+    loop {
+        tokio::select! {
+            () = &mut end => return took,
+            _ = ticks.tick() => {
+                let began = Instant::now();
+                assert_eq!(stack.recognise("digit-recognition", &image.bytes).await.status, 200);
+                took.push(began.elapsed());
+            }
         }
     }
 }
