@@ -61,6 +61,19 @@ pub(super) enum End {
     Problem(Problem),
 }
 
+impl End {
+    /// In the log.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Closed => "by the client",
+            Self::Lost => "lost",
+            Self::Over => "over",
+            Self::TakenOver => "taken up elsewhere",
+            Self::Problem(problem) => problem.problem_type().facts().slug,
+        }
+    }
+}
+
 impl<E: Into<Problem>> From<E> for End {
     fn from(error: E) -> Self {
         Self::Problem(error.into())

@@ -177,7 +177,7 @@ impl Live {
                 if let Some(sound) = &mut self.sound {
                     sound.push(&bytes, Instant::now());
                 }
-                self.reserve().await?;
+                self.reserve().await;
                 Ok(Ok(None))
             }
             ClientEvent::Commit => {
@@ -236,22 +236,22 @@ impl Live {
         Ok(())
     }
 
-    /// Reserves more of the account's quota, if the sound needs it. Without any left, the session ends with the text so far.
-    async fn reserve(&mut self) -> Result<(), End> {
+    /// Reserves more of the account's quota, if the sound needs it. Without any left, the session ends with the text so far. If that is
+    /// not known now, it goes on, and asks again later.
+    async fn reserve(&mut self) {
         let seconds = self.sound.as_ref().map_or(0.0, Sound::seconds);
         if seconds < self.reserved_s || self.is_ending {
-            return Ok(());
+            return;
         }
         self.reserved_s = seconds + audio_quota::LIVE_STEP_S;
         let Connection { app, caller, context, session_id, .. } = &self.connection;
-        if let Err(problem) = audio_quota::go_on(app, caller, context, (*session_id, seconds)).await {
-            if problem.problem_type() != ProblemType::QuotaExceeded {
-                return Err(problem.into());
+        match audio_quota::go_on(app, caller, context, (*session_id, seconds)).await {
+            Err(problem) if problem.problem_type() == ProblemType::QuotaExceeded => {
+                self.end = Some(problem);
+                self.stop();
             }
-            self.end = Some(problem);
-            self.stop();
+            _ => (),
         }
-        Ok(())
     }
 
     /// The sound is over.

@@ -22,6 +22,7 @@ pub(super) async fn serve(connection: Connection, mut socket: WebSocket) {
         Ok(never) => match never {},
         Err(end) => end,
     };
+    tracing::info!(end = end.name(), session = %live.connection.session_id, "socket closed");
     match end {
         End::Closed => live.finish().await,
         End::Lost => tracing::debug!("the socket of a session broke"),
