@@ -81,7 +81,7 @@ impl<'a> Shell<'a> {
     }
 }
 
-/// The folder of a `python3` that has `requests`, `openai` and `httpx`: schemathesis's.
+/// The folder of a `python3` that has `requests`, `openai`, `websockets` and `httpx`: schemathesis's.
 fn python() -> PathBuf {
     let program = std::env::var("AKHAR_SCHEMATHESIS")
         .map_or_else(|_| root().join(".cache/schemathesis/bin/schemathesis"), PathBuf::from);
