@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use tokio::time::{interval, sleep};
 
 use super::{clips::Errors, said, transcribe};
-use crate::{load::warm_stack, machine::Machine, report::Report};
+use crate::{cpu::CpuMeter, load::warm_stack, machine::Machine, report::Report, statements};
 
 /// The pause between two requests beside the sessions, and how long they are sent without them.
 const DIGITS: Duration = Duration::from_millis(50);
@@ -45,8 +45,9 @@ struct Played {
 pub(crate) async fn live(machine: Machine, folders: &[(&str, &Path)], n_sessions: usize) -> Report {
     let about = format!("{n_sessions} sessions at a time at their own pace");
     let mut report = Report::new(machine, "live", about);
-    let cluster = Cluster::own();
+    let cluster = statements::cluster().await;
     let (stack, _) = warm_stack(&cluster).await;
+    statements::enable(&stack.db).await;
     for (lang, folder) in folders {
         let recordings = recordings(folder);
         for (turns, n_silent, session) in sessions(lang) {
@@ -60,10 +61,12 @@ pub(crate) async fn live(machine: Machine, folders: &[(&str, &Path)], n_sessions
             let sessions = stream::iter(&sounds).map(|sound| play(&stack, &session, sound));
             let idle = digits(&stack, sleep(IDLE)).await;
             let mut played: Vec<Played> = Vec::new();
+            let cost = Cost::start(&stack, &cluster).await;
             let beside = digits(&stack, async {
                 played = sessions.buffered(n_sessions).collect().await;
             });
             let beside = beside.await;
+            report.row(&format!("{lang} {turns}: cost of a second"), cost.of_a_second().await);
             report.row(&format!("{lang} {turns}: digits without sessions"), quantiles(idle));
             report.row(&format!("{lang} {turns}: digits beside them"), quantiles(beside));
             let [api, worker] = [&stack.api, &stack.workers[0]].map(|process| process.memory_mib().0);
@@ -72,6 +75,37 @@ pub(crate) async fn live(machine: Machine, folders: &[(&str, &Path)], n_sessions
         }
     }
     report
+}
+
+/// What a running service costs, with the digits beside the sessions.
+struct Cost<'a> {
+    stack: &'a Stack,
+    cpu: CpuMeter<'a>,
+    began: Instant,
+    lsn: String,
+}
+
+impl<'a> Cost<'a> {
+    async fn start(stack: &'a Stack, cluster: &Cluster) -> Self {
+        statements::reset(&stack.db).await;
+        let lsn = sqlx::query_scalar("select pg_current_wal_lsn()::text").fetch_one(&stack.db);
+        let lsn = lsn.await.expect("a position");
+        Self { stack, cpu: CpuMeter::start(stack, cluster), began: Instant::now(), lsn }
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds of a measurement")]
+    async fn of_a_second(&self) -> Row {
+        let seconds = self.began.elapsed().as_secs_f64();
+        let mut row = self.cpu.per_request(seconds.round() as usize);
+        let n_calls: i64 =
+            statements::read(&self.stack.db).await.iter().map(|statement| statement.calls).sum();
+        let wal = "select pg_wal_lsn_diff(pg_current_wal_lsn(), $1::pg_lsn)::float8";
+        let wal: f64 =
+            sqlx::query_scalar(wal).bind(&self.lsn).fetch_one(&self.stack.db).await.expect("bytes");
+        row.push(("statements", count(usize::try_from(n_calls).unwrap_or_default()) / seconds));
+        row.push(("wal_kib", wal / 1024.0 / seconds));
+        row
+    }
 }
 
 /// The sessions that are measured: one with turn detection, and silence behind the recording that ends the last turn; and one
