@@ -144,12 +144,13 @@ eval: ## Measure recognition and speech on public data: make eval DATA=/absolute
 			--json ../target/eval/speech-$$language.json || exit; \
 	done
 
-deploy-check: ## Check deploy/: every file by itself, the alerts by incidents, the proxies, the units and the dashboard with a running service, backups by restoring them
+deploy-check: ## Check deploy/: every file by itself, the alerts by incidents, the proxies, sockets behind them, the units and the dashboard with a running service, backups by restoring them
 	scripts/setup.sh deploy
 	cargo build --locked --package akhar
 	cd deploy/check && ../../.cache/deploy/bin/python files.py
 	cd deploy/check && ../../.cache/deploy/bin/python alerts.py
 	cd deploy/check && PYTHONPATH=../../training ../../.cache/deploy/bin/python proxies.py
+	cd deploy/check && PYTHONPATH=../../training ../../.cache/deploy/bin/python sockets.py
 	cd deploy/check && PYTHONPATH=../../training ../../.cache/deploy/bin/python units.py
 	cd deploy/check && PYTHONPATH=../../training ../../.cache/deploy/bin/python dashboard.py
 	cd deploy/check && PYTHONPATH=../../training ../../.cache/deploy/bin/python backup.py
