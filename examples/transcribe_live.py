@@ -35,9 +35,10 @@ class Sound:
         self.changed = asyncio.Event()
 
     def add(self, piece: bytes) -> None:
-        """Further sound."""
-        self.kept += piece
-        self.changed.set()
+        """Further sound. Behind the end there is none: a microphone is open until all is stored."""
+        if not self.is_over:
+            self.kept += piece
+            self.changed.set()
 
     def end(self) -> None:
         """There is no further sound."""
@@ -170,7 +171,12 @@ async def main(path: str | None) -> None:
                 sound = Sound(recording.getframerate())
             reading = asyncio.create_task(read(path, sound))
             stack.callback(reading.cancel)
-        loop.add_signal_handler(signal.SIGINT, sound.end)
+
+        def interrupt() -> None:
+            sound.end()
+            loop.remove_signal_handler(signal.SIGINT)  # another one stops the program
+
+        loop.add_signal_handler(signal.SIGINT, interrupt)
         # A session that was away too long has ended with what is stored. The next one begins behind that.
         while not sound.is_stored:
             await Session(sound).run()
