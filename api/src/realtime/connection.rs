@@ -18,8 +18,9 @@ use crate::{
     waiting::streams::OpenStream,
 };
 
-/// The most bytes of an event of a client.
-pub(super) const MAX_EVENT_BYTES: usize = 1024 * 1024;
+/// The most bytes of an event of a client, and of what is read of one that is larger.
+pub(super) const MAX_EVENT_BYTES: usize = 512 * 1024;
+pub(super) const MAX_READ_BYTES: usize = 2 * MAX_EVENT_BYTES;
 
 /// What serves a connection, and what it holds while it is open.
 pub(super) struct Connection {
@@ -94,7 +95,7 @@ pub(super) fn received(message: Option<Result<Message, axum::Error>>) -> Result<
     };
     Err(match error.as_deref() {
         Ok(tungstenite::Error::Capacity(_)) => {
-            let detail = format!("The event has more than {MAX_EVENT_BYTES} bytes.");
+            let detail = format!("An event has at most {MAX_EVENT_BYTES} bytes.");
             End::Problem(Problem::of(ProblemType::TooLarge).with_detail(detail))
         }
         _ => End::Lost,

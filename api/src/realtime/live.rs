@@ -18,7 +18,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 use super::{
     client_events::{ClientEvent, parse},
-    connection::{Connection, End, Resumed, received, text},
+    connection::{Connection, End, MAX_EVENT_BYTES, Resumed, received, text},
     events::{EventPlace, Events},
     fields::Include,
     session::Names,
@@ -145,6 +145,12 @@ impl Live {
     /// Takes what the client sends.
     async fn take(&mut self, socket: &mut WebSocket, message: Message) -> Result<(), End> {
         let message = match message {
+            Message::Text(message) if message.len() > MAX_EVENT_BYTES => {
+                let n_bytes = message.len();
+                let detail = format!("event has {n_bytes} bytes, expected at most {MAX_EVENT_BYTES}");
+                let event = self.events.violation(Violation::new("event", Code::TooLarge, detail), None);
+                return self.send(socket, &event).await;
+            }
             Message::Text(message) => message,
             Message::Ping(_) | Message::Pong(_) => return Ok(()),
             Message::Close(_) => return Err(End::Closed),

@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use super::{
     PATH,
-    connection::{Connection, MAX_EVENT_BYTES, Resumed},
+    connection::{Connection, MAX_EVENT_BYTES, MAX_READ_BYTES, Resumed},
     events::EventPlace,
     secrets,
     session::{Names, Session},
@@ -48,8 +48,8 @@ use crate::{
     problems::{Code, Problem, ProblemType, Violation, responses::problems},
 };
 
-/// The memory of a connection: an event, the sound that is in it, and what waits for the database.
-const CONNECTION_BYTES: usize = 2 * MAX_EVENT_BYTES + MAX_WAITING_BYTES;
+/// The memory of a connection: an event, the sound in it, and what waits for the database.
+const CONNECTION_BYTES: usize = MAX_READ_BYTES + MAX_EVENT_BYTES + MAX_WAITING_BYTES;
 /// The header by which clients of the version before ask for its names.
 const BETA: &str = "openai-beta";
 const BETA_REALTIME: &str = "realtime=v1";
@@ -273,8 +273,8 @@ async fn open(
     let span = tracing::Span::current();
     let upgrade = upgrade
         .protocols([PROTOCOL])
-        .max_message_size(MAX_EVENT_BYTES)
-        .max_frame_size(MAX_EVENT_BYTES)
+        .max_message_size(MAX_READ_BYTES)
+        .max_frame_size(MAX_READ_BYTES)
         .on_failed_upgrade(|error| tracing::debug!(%error, "a socket was not opened"));
     Ok(upgrade.on_upgrade(async move |socket| {
         let _token = token;

@@ -64,11 +64,11 @@ pub(crate) struct Document;
     summary = "Create a short-lived secret for live transcription",
     description = "As in OpenAI's API: `session` is what the socket begins with, and `expires_after.seconds` (10 to 7200, by default \
         600) how long the secret opens sockets, which outlive it.",
-    request_body(content = Value, content_type = "application/json", example = json!({
+    request_body(content = Object, content_type = "application/json", example = json!({
         "session": {"type": "transcription", "audio": {"input": {"transcription": {"model": "speech-pa"}}}},
         "expires_after": {"anchor": "created_at", "seconds": 600}})),
     responses(
-        (status = 200, description = "The secret: `value`, `expires_at` and `session`.", body = Value,
+        (status = 200, description = "The secret: `value`, `expires_at` and `session`.", body = Object,
             example = json!({"value": "at_3f9ZQm1x_0N9uJp6y4Vb2sR8kXwQ1cT7gHdLzEoAiM5nBfUqYtKv.e30", "expires_at": 1_796_634_600,
                 "session": {"type": "transcription"}})),
         SecretProblems,
@@ -96,10 +96,10 @@ pub(crate) async fn of_client(
     operation_id = "create-translation-secret",
     tag = "openai",
     summary = "Create a short-lived secret for live translation",
-    request_body(content = Value, content_type = "application/json", example = json!({
+    request_body(content = Object, content_type = "application/json", example = json!({
         "session": {"model": "gpt-realtime-translate", "audio": {"output": {"language": "pa"}}}})),
     responses(
-        (status = 200, description = "The secret: `value`, `expires_at` and `session`.", body = Value,
+        (status = 200, description = "The secret: `value`, `expires_at` and `session`.", body = Object,
             example = json!({"value": "at_3f9ZQm1x_0N9uJp6y4Vb2sR8kXwQ1cT7gHdLzEoAiM5nBfUqYtKv.e30", "expires_at": 1_796_634_600,
                 "session": {"type": "translation"}})),
         SecretProblems,
@@ -134,10 +134,10 @@ pub(crate) async fn of_translation(
     operation_id = "create-transcription-session",
     tag = "openai",
     summary = "Create a short-lived secret for live transcription, by the names of before",
-    request_body(content = Value, content_type = "application/json", example = json!({
+    request_body(content = Object, content_type = "application/json", example = json!({
         "input_audio_format": "pcm16", "input_audio_transcription": {"model": "gpt-4o-transcribe", "language": "pa"}})),
     responses(
-        (status = 200, description = "The session, with its `client_secret`.", body = Value,
+        (status = 200, description = "The session, with its `client_secret`.", body = Object,
             example = json!({"object": "realtime.transcription_session", "client_secret": {
                 "value": "at_3f9ZQm1x_0N9uJp6y4Vb2sR8kXwQ1cT7gHdLzEoAiM5nBfUqYtKv.e30", "expires_at": 1_796_634_600}})),
         SecretProblems,

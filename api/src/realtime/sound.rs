@@ -11,7 +11,7 @@ const PART: Duration = Duration::from_millis(200);
 /// The most sound of a part.
 const LONGEST_PART: Duration = Duration::from_millis(500);
 /// The most bytes that may wait for the database before no more are read.
-pub(super) const MAX_WAITING_BYTES: usize = 512 * 1024;
+pub(super) const MAX_WAITING_BYTES: usize = 256 * 1024;
 /// The most sound that may be ahead of the worker, which reads an utterance to its end before it is deleted.
 const MOST_AHEAD: Duration = Duration::from_secs(60);
 /// The most parts of it.

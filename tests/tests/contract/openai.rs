@@ -67,7 +67,10 @@ async fn the_official_client_works_unmodified() {
             "gpt-4o-transcribe",
             "gpt-4o-mini-transcribe",
             "gpt-transcribe",
-            "gpt-4o-transcribe-diarize"
+            "gpt-4o-transcribe-diarize",
+            "gpt-live-transcribe",
+            "gpt-realtime-whisper",
+            "gpt-realtime-translate"
         ])
     );
     let plain = result["plain"]["text"].as_str().expect("a text");

@@ -122,7 +122,7 @@ async fn a_client_that_disconnects_while_its_job_is_submitted_leaves_no_queued_j
 }
 
 const NOT_OFFERED: &str = "There is no such path. Of OpenAI's API, this server has /v1/audio/transcriptions, \
-    /v1/audio/translations and /v1/models. /openapi.json lists all paths.";
+    /v1/audio/translations, /v1/models and /v1/realtime. /openapi.json lists all paths.";
 
 #[tokio::test]
 async fn other_methods_and_paths_are_answered_with_problems() {
