@@ -15,6 +15,7 @@ import signal
 import sys
 import wave
 from contextlib import ExitStack, suppress
+from typing import Any
 from urllib.parse import urlencode
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -136,7 +137,7 @@ class Session:
                 with suppress(asyncio.CancelledError, ConnectionClosed):
                     await sending
 
-    def take(self, event: dict) -> None:
+    def take(self, event: dict[str, Any]) -> None:
         """Prints what an event says, and notes how to take up the session behind it."""
         match event["type"]:
             case "session.created":
