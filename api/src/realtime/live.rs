@@ -97,10 +97,8 @@ impl Live {
     pub(super) async fn run(&mut self, socket: &mut WebSocket) -> Result<Infallible, End> {
         let created = self.events.created(&self.connection.session);
         self.send(socket, &created).await?;
-        if let Some(ms) =
-            self.connection.resumed.is_some().then(|| self.sound.as_ref().map(Sound::stored_ms)).flatten()
-        {
-            let stored = self.events.stored(ms);
+        if let (Some(_), Some(sound)) = (&self.connection.resumed, &self.sound) {
+            let stored = self.events.stored(sound.stored_ms());
             self.send(socket, &stored).await?;
             self.look();
         }
