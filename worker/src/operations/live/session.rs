@@ -11,6 +11,7 @@ use akhar_requests::{
     live::{LIVE_IDLE_S, LiveEvent, LiveMark, LivePreview, LiveSession, LiveUtterance, LiveWord, MAX_LIVE_S},
 };
 use serde_json::Value;
+use tokio::time::sleep;
 
 use super::{
     super::{
@@ -37,6 +38,9 @@ use crate::engine::EngineError;
 const MANY_PARTS: usize = 8;
 /// A statement that takes longer than this has waited for Postgres to come back.
 const READ_TIME: Duration = Duration::from_secs(2);
+/// How often a hypothesis that is due looks for an idle model, and how often at most before the input is read again.
+const MODEL_LOOK: Duration = Duration::from_millis(20);
+const MAX_MODEL_LOOKS: usize = 50;
 /// The shortest time between two checkpoints while nobody speaks.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -142,10 +146,20 @@ impl<'a> Session<'a> {
                 continue;
             }
             self.forget_silence().await?;
-            self.guess();
+            self.wait_for_more().await?;
+        }
+    }
+
+    /// Waits until there may be further input, and makes a hypothesis meanwhile, if the model becomes idle.
+    async fn wait_for_more(&mut self) -> Result<(), OperationError> {
+        let stream = self.job.stream;
+        let mut n_looks = 0;
+        loop {
+            let waits_for_model = !self.guess() && n_looks < MAX_MODEL_LOOKS;
             tokio::select! {
-                guessed = self.hypotheses.made() => self.take_hypothesis(guessed).await?,
-                () = stream.woken() => (),
+                guessed = self.hypotheses.made() => return self.take_hypothesis(guessed).await,
+                () = stream.woken() => return Ok(()),
+                () = sleep(MODEL_LOOK), if waits_for_model => n_looks += 1,
             }
         }
     }
@@ -312,16 +326,16 @@ impl<'a> Session<'a> {
     }
 
     /// Makes a hypothesis of the open utterance, if nobody else needs the model. What is written with marks and figures, or in
-    /// a language that is not known yet, is not known word by word.
-    fn guess(&mut self) {
+    /// a language that is not known yet, is not known word by word. Returns `false` if one is due and the model is not idle.
+    fn guess(&mut self) -> bool {
         let is_word_by_word = self.asked.written.is_none() && !self.asked.detect_language;
-        let Some(spoken) = self.cutter.open().filter(|_| is_word_by_word) else { return };
+        let Some(spoken) = self.cutter.open().filter(|_| is_word_by_word) else { return true };
         let is_due = self.hypotheses.is_due(spoken, self.job.parameters.format.rate());
-        let Some(engine) = self.speech.engines.get(&self.asked.lang).filter(|_| is_due) else { return };
+        let Some(engine) = self.speech.engines.get(&self.asked.lang).filter(|_| is_due) else { return true };
         // Without one, it is loaded first.
         let idle = engine.ready().map(LanguageEngine::idle_thread);
         if idle.as_ref().is_some_and(Option::is_none) {
-            return;
+            return false;
         }
         let (speech, requester, session) = (self.speech, self.job.requester, self.asked.clone());
         let heard = self.context.end();
@@ -332,6 +346,7 @@ impl<'a> Session<'a> {
             recognised
         };
         self.hypotheses.make(spoken.1, recognising);
+        true
     }
 
     async fn take_hypothesis(
