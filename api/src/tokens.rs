@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use akhar_accounts::tokens::{self, MAX_TOKENS};
+use akhar_accounts::{
+    NewKey,
+    tokens::{self, MAX_TOKENS},
+};
 use akhar_client::TokenBody;
 use akhar_jobs::Queue;
 use akhar_platform::origins::Origin;
@@ -13,6 +16,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
+use chrono::{DateTime, Utc};
 use serde_json::json;
 use utoipa::OpenApi;
 
@@ -123,12 +127,21 @@ pub(crate) async fn handle(
         return Err(Problem::violations(vec![Violation::new("origin", Code::NotAllowed, detail)]));
     }
     let lifetime = Duration::from_secs(60 * u64::from(minutes.get()));
-    let scope = (operation.name(), origin.as_str());
-    let created = tokens::create(&app.database.pool, caller.key.id(), scope, lifetime).await;
-    let Some((token, expires_at)) = created.map_err(|error| Problem::database(&error))? else {
-        let detail = format!("A key may have {MAX_TOKENS} tokens at a time.");
-        return Err(Problem::quota("tokens", detail, Duration::from_secs(60)));
-    };
+    let (token, expires_at) = create(&app, &caller, (operation.name(), origin.as_str()), lifetime).await?;
     let body = TokenBody { token: token.expose().to_owned(), expires_at };
     Ok((StatusCode::CREATED, Json(body)).into_response())
+}
+
+/// Makes a token of the caller's key for an operation and an origin. Returns it, and when it expires.
+pub(crate) async fn create(
+    app: &App,
+    caller: &Caller,
+    scope: (&str, &str),
+    lifetime: Duration,
+) -> Result<(NewKey, DateTime<Utc>), Problem> {
+    let created = tokens::create(&app.database.pool, caller.key.id(), scope, lifetime).await;
+    created.map_err(|error| Problem::database(&error))?.ok_or_else(|| {
+        let detail = format!("A key may have {MAX_TOKENS} tokens at a time.");
+        Problem::quota("tokens", detail, Duration::from_secs(60))
+    })
 }

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use akhar_accounts::tokens::{self, MAX_TOKENS};
 use akhar_requests::{Operation, QUICK};
 use axum::{
     Json,
@@ -28,6 +27,7 @@ use crate::{
     input::{json, value::Value as _},
     openai::options::Model,
     problems::{Code, Problem, ProblemType, Violation, responses::problems},
+    tokens,
 };
 
 /// How long secrets work, seconds.
@@ -114,13 +114,12 @@ pub(crate) async fn of_translation(
 ) -> Result<Response, Problem> {
     const FIELD: &str = "session.model";
     let mut body = read(&app, &caller, request).await?;
-    let update = body.remove("session").unwrap_or_default();
+    let mut update = body.remove("session").unwrap_or_default();
     let model = update["model"].as_str().ok_or_else(|| {
         let detail = format!("{FIELD} is missing, expected a model's name");
         Problem::violations(vec![Violation::new(FIELD, Code::Missing, detail)])
     })?;
     let model = Model::check(FIELD, model).map_err(Problem::violations)?;
-    let mut update = update.clone();
     update["model"] = json!(model.id());
     let session = Session::Translation(TranslationSession::new(model));
     let session = updated(&session, update, Names::Translation)?;
@@ -234,11 +233,7 @@ async fn create(
         return Err(Problem::violations(vec![too_long()]));
     }
     let scope = (Operation::LiveTranscription.name(), ANY_ORIGIN);
-    let created = tokens::create(&app.database.pool, caller.key.id(), scope, lifetime).await;
-    let Some((token, expires_at)) = created.map_err(|error| Problem::database(&error))? else {
-        let detail = format!("A key may have {MAX_TOKENS} tokens at a time.");
-        return Err(Problem::quota("tokens", detail, Duration::from_secs(60)));
-    };
+    let (token, expires_at) = tokens::create(app, caller, scope, lifetime).await?;
     let content = BASE64_URL_SAFE_NO_PAD.encode(content);
     Ok((format!("{}.{content}", token.expose()), expires_at.timestamp()))
 }
