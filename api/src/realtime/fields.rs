@@ -13,6 +13,8 @@ use crate::{
     problems::{Code, Violation},
 };
 
+/// How turns are detected unless a client says otherwise.
+pub(super) const TURNS: TurnDetection = TurnDetection { silence_ms: 500, prefix_ms: 300, threshold: 0.5 };
 /// The pauses that end an utterance, milliseconds.
 const MIN_SILENCE_MS: u32 = 100;
 const MAX_SILENCE_MS: u32 = 10_000;
@@ -156,18 +158,11 @@ impl Default for Format {
 
 impl Default for Input {
     fn default() -> Self {
-        let turns = Turns {
-            kind: TurnsKind::ServerVad,
-            threshold: Some(0.5),
-            prefix_padding_ms: Some(300),
-            silence_duration_ms: Some(500),
-            eagerness: None,
-        };
         Self {
             format: Format::default(),
             noise_reduction: (),
             transcription: None,
-            turn_detection: Some(turns),
+            turn_detection: Some(Turns::of(TURNS)),
         }
     }
 }
@@ -185,10 +180,31 @@ impl Delay {
 }
 
 impl Turns {
+    pub(super) const fn of(turns: TurnDetection) -> Self {
+        Self {
+            kind: TurnsKind::ServerVad,
+            threshold: Some(turns.threshold),
+            prefix_padding_ms: Some(turns.prefix_ms),
+            silence_duration_ms: Some(turns.silence_ms),
+            eagerness: None,
+        }
+    }
+
+    /// The same with all values.
+    pub(super) fn whole(self) -> Self {
+        let silence_ms = self.silence_ms();
+        Self {
+            threshold: self.threshold.or(Some(TURNS.threshold)),
+            prefix_padding_ms: self.prefix_padding_ms.or(Some(TURNS.prefix_ms)),
+            silence_duration_ms: Some(silence_ms),
+            ..self
+        }
+    }
+
     /// The pause that ends a turn. A semantic detector, which this server does not have, would wait longer if it were less eager.
-    pub(super) fn silence_ms(&self) -> u32 {
+    fn silence_ms(&self) -> u32 {
         self.silence_duration_ms.unwrap_or(match self.eagerness {
-            None | Some(Eagerness::Auto | Eagerness::Medium) => 500,
+            None | Some(Eagerness::Auto | Eagerness::Medium) => TURNS.silence_ms,
             Some(Eagerness::High) => 300,
             Some(Eagerness::Low) => 1000,
         })
@@ -203,7 +219,7 @@ impl Turns {
                 .then_some(value)
                 .ok_or_else(|| Violation::new(&format!("{FIELD}{name}"), Code::OutOfRange, detail))
         };
-        let threshold = self.threshold.unwrap_or(0.5);
+        let threshold = self.threshold.unwrap_or(TURNS.threshold);
         if !(0.0..=1.0).contains(&threshold) {
             let detail = format!("{FIELD}threshold is {threshold}, expected 0 to 1");
             return Err(Violation::new(&format!("{FIELD}threshold"), Code::OutOfRange, detail));
@@ -212,7 +228,7 @@ impl Turns {
             silence_ms: within("silence_duration_ms", self.silence_ms(), (MIN_SILENCE_MS, MAX_SILENCE_MS))?,
             prefix_ms: within(
                 "prefix_padding_ms",
-                self.prefix_padding_ms.unwrap_or(300),
+                self.prefix_padding_ms.unwrap_or(TURNS.prefix_ms),
                 (0, MAX_PREFIX_MS),
             )?,
             threshold,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::fields::{
-    AUTO, Audio, Delay, Format, FormatKind, Include, Kind, TextForm, Transcription, Turns, TurnsKind, merged,
+    AUTO, Audio, Delay, Format, FormatKind, Include, Kind, TextForm, Transcription, Turns, merged,
 };
 use crate::{
     input::value::Value as _,
@@ -47,7 +47,8 @@ impl TranscriptionSession {
         let mut session: Self = merged(self, update)?;
         session.audio.input.check_rate()?;
         session.live()?;
-        session.show_defaults();
+        let turns = &mut session.audio.input.turn_detection;
+        *turns = turns.take().map(Turns::whole);
         Ok(session)
     }
 
@@ -57,13 +58,7 @@ impl TranscriptionSession {
         let mut session = Self::new();
         let input = &mut session.audio.input;
         input.format = Format::of(*format);
-        input.turn_detection = live.turn_detection.map(|turns| Turns {
-            kind: TurnsKind::ServerVad,
-            threshold: Some(turns.threshold),
-            prefix_padding_ms: Some(turns.prefix_ms),
-            silence_duration_ms: Some(turns.silence_ms),
-            eagerness: None,
-        });
+        input.turn_detection = live.turn_detection.map(Turns::of);
         let delays = [Delay::Minimal, Delay::Low, Delay::Medium, Delay::High, Delay::Xhigh];
         let language = if live.detect_language { AUTO } else { live.lang.code() };
         input.transcription = Some(Transcription {
@@ -149,14 +144,6 @@ impl TranscriptionSession {
             "turn_detection": input["turn_detection"].take(),
             "include": shown["include"].take(),
         })
-    }
-
-    fn show_defaults(&mut self) {
-        if let Some(turns) = &mut self.audio.input.turn_detection {
-            turns.silence_duration_ms = Some(turns.silence_ms());
-            turns.threshold.get_or_insert(0.5);
-            turns.prefix_padding_ms.get_or_insert(300);
-        }
     }
 }
 

@@ -4,20 +4,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use akhar_requests::{
     Language, Script,
-    live::{LiveParameters, LiveSession, MAX_LIVE_S, TurnDetection},
+    live::{LiveParameters, LiveSession, MAX_LIVE_S},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::fields::{Include, merged};
+use super::fields::{Include, TURNS, merged};
 use crate::{
     input::value::Value as _,
     openai::{language::SpokenLanguage, options::Model},
     problems::{Code, Violation},
 };
-
-/// The turns in which it translates.
-const TURNS: TurnDetection = TurnDetection { silence_ms: 500, prefix_ms: 300, threshold: 0.5 };
 
 /// The effective session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
