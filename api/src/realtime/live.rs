@@ -142,24 +142,20 @@ impl Live {
 
     /// Takes what the client sends.
     async fn take(&mut self, socket: &mut WebSocket, message: Message) -> Result<(), End> {
-        let message = match message {
+        let (event_id, event) = match message {
             Message::Text(message) if message.len() > MAX_EVENT_BYTES => {
                 let n_bytes = message.len();
                 let detail = format!("event has {n_bytes} bytes, expected at most {MAX_EVENT_BYTES}");
-                let event = self.events.violation(Violation::new("event", Code::TooLarge, detail), None);
-                return self.send(socket, &event).await;
+                (None, Err(Violation::new("event", Code::TooLarge, detail)))
             }
-            Message::Text(message) => message,
+            Message::Text(message) => parse(&message, self.events.names),
             Message::Ping(_) | Message::Pong(_) => return Ok(()),
             Message::Close(_) => return Err(End::Closed),
             Message::Binary(_) => {
                 let detail = "event is a binary frame, expected a text frame with one JSON object";
-                let event = self.events.violation(Violation::new("event", Code::WrongType, detail), None);
-                return self.send(socket, &event).await;
+                (None, Err(Violation::new("event", Code::WrongType, detail)))
             }
         };
-        let (event_id, event) = parse(&message, self.events.names);
-        drop(message);
         let answer = match event {
             Ok(event) => self.act(event).await?,
             Err(violation) => Err(violation),
