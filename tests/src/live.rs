@@ -23,7 +23,7 @@ use crate::{
 pub const PART: usize = RATE / 5;
 
 /// The pause that ends an utterance, milliseconds.
-pub const SILENCE_MS: u64 = 500;
+const SILENCE_MS: u64 = 500;
 
 /// A session.
 #[derive(Debug)]
