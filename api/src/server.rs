@@ -253,6 +253,7 @@ async fn serve_connection(
         let _ = timeout(LAST_IDLE_LIMIT, shutdown.deadline.cancelled()).await;
     };
     let ended = tokio::select! {
+        biased; // a request that has arrived is served
         ended = connection.as_mut() => ended,
         () = shutdown.hard.cancelled() => return,
         () = must_end => {
