@@ -1,5 +1,7 @@
 //! Builds the OpenAPI 3.1 document from the descriptions in the code.
 
+use std::mem;
+
 use akhar_client::{
     GroupBody, GroupWebhookBody, GroupWebhookEvent, GroupsBody, JobBody, JobsBody, ProblemBody,
     ProgressEventBody, StateEventBody, ViolationBody, WebhookBody, WebhookEvent,
@@ -9,7 +11,9 @@ use serde_json::{Value, json};
 use utoipa::{
     OpenApi,
     openapi::{
+        RefOr,
         extensions::Extensions,
+        schema::{AnyOf, Schema},
         security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
     },
 };
@@ -103,9 +107,21 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     document.merge(uploads::document());
     document.merge(admin::document());
     add_bearer(&mut document);
+    if let Some(schema) = document.components.as_mut().and_then(|all| all.schemas.get_mut("JobResult")) {
+        allow_several(schema);
+    }
     share(&mut document);
     document.extensions = Some(Extensions::from_iter([("webhooks", webhooks())]));
     document
+}
+
+/// Lets a document be of several of a schema's kinds: a transcription with its translation has all that a translation has.
+fn allow_several(schema: &mut RefOr<Schema>) {
+    if let RefOr::T(Schema::OneOf(one)) = schema {
+        let any =
+            AnyOf { items: mem::take(&mut one.items), description: one.description.take(), ..AnyOf::new() };
+        *schema = RefOr::T(Schema::AnyOf(any));
+    }
 }
 
 /// The document as JSON, as it is served. The file `docs/openapi.json` has the same text and a final newline. Objects and

@@ -146,7 +146,10 @@ mod tests {
     };
     use crate::{
         openai::form::{AudioTranscriptionForm, AudioTranslationForm},
-        operations::{handwriting_generator::form::HandwritingForm, speech_recognition::form::SpeechForm},
+        operations::{
+            handwriting_generator::form::HandwritingForm, speech_recognition::form::SpeechForm,
+            translation::form::TranslationForm,
+        },
     };
 
     /// The violations of a form that has these values and, for all other fields, the defaults of the document.
@@ -182,6 +185,7 @@ mod tests {
     fn a_request_may_name_every_default() {
         for format in ["spoken", "written"] {
             assert_eq!(of_defaults::<SpeechForm>(&[("format", format)]), []);
+            assert_eq!(of_defaults::<TranslationForm>(&[("text", "ਸਤਿ ਸ੍ਰੀ ਅਕਾਲ"), ("format", format)]), []);
             assert_eq!(
                 of_defaults::<AudioTranscriptionForm>(&[("model", "speech-pa"), ("format", format)]),
                 []

@@ -129,7 +129,7 @@ async fn what_is_wrong_is_said_by_field() {
         ("top-k", "unknown"),
     ]);
     assert_eq!(all.await.errors(), expected);
-    let digits = refused(json!({"text": "ਕ", "digits": "latin"})).await;
+    let digits = refused(json!({"text": "ਕ", "digits": "gurmukhi"})).await;
     assert_eq!(digits.errors(), violations([("digits", "unsupported")]));
     stack.refused(stack.anonymous("POST", PATH).json(&json!({"text": "ਕ"})), 401).await;
     stack.refused(stack.request("POST", PATH).body("ਕ"), 415).await;

@@ -55,8 +55,8 @@ fields! {
         lang: SpokenLanguage = field("lang").or("auto").wrong("fr"),
         /// Whether the translation has numbers in words as the model writes them, or in figures, such as ₹250, 15% and 5:30.
         format: TextForm = field("format").or("spoken"),
-        /// The digits of these figures. Only with `format=written`, for which the default is `latin`. An English text has `latin`.
-        digits: Digits = field("digits"),
+        /// The digits of these figures. `gurmukhi` only with `format=written`. An English text has `latin`.
+        digits: Digits = field("digits").neutral("latin"),
         /// The script of a translation into Panjabi: `latin` is ISO 15919, and `shahmukhi` is approximate, because it is made from
         /// Gurmukhi by rules.
         script: Script = field("script").or("gurmukhi"),
@@ -70,7 +70,7 @@ impl Form for TranslationForm {
 
     fn check(self, violations: &mut Vec<Violation>) -> Option<TranslationParameters> {
         let format = self.format?;
-        if self.digits.is_some() && format == TextForm::Spoken {
+        if self.digits == Some(Digits::Gurmukhi) && format == TextForm::Spoken {
             violations.push(Violation::new("digits", Code::Unsupported, DIGITS_NEED_WRITTEN));
         }
         let (text, lang) = (self.text?, self.lang?);
