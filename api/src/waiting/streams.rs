@@ -39,7 +39,7 @@ pub(super) enum Look {
 
 /// The streams that one account may have, of a process that handles so many requests.
 const fn of_account(max_requests: NonZeroUsize) -> usize {
-    max_requests.get().div_ceil(100)
+    max_requests.get().div_ceil(10)
 }
 
 /// All streams of events of this process.

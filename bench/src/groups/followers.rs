@@ -58,7 +58,7 @@ pub(super) async fn measure(report: &mut Report, followed: Followed) {
     let Followed { jobs: n_jobs, followers: n_followers, seconds } = followed;
     let cluster = &Cluster::own();
     let stack =
-        Stack::with().on(cluster).set("AKHAR_MAX_REQUESTS", 100 * u64::from(n_followers)).start().await;
+        Stack::with().on(cluster).set("AKHAR_MAX_REQUESTS", 10 * u64::from(n_followers)).start().await;
     stack.akhar(&["queues", "pause", QUICK.name()]).await;
     let group = GroupName::parse("large").expect("a valid name");
     fill(&stack.db, &group, n_jobs).await;

@@ -97,7 +97,7 @@ pub struct Config {
     pub metrics_listen: Option<SocketAddr>,
     /// Requests that one API process handles at a time, of which one account may have three quarters. Further requests
     /// are answered with 503 `busy`, and those of such an account with 429 `account-busy`. Of streams of events (`GET
-    /// /v1/jobs/{id}/events`), one account may have a hundredth as many; further ones are answered with 429 `too-many-streams`.
+    /// /v1/jobs/{id}/events`), one account may have a tenth as many; further ones are answered with 429 `too-many-streams`.
     pub max_requests: NonZeroUsize,
     /// Bytes of uploads that one API process keeps in memory at a time. Recordings may have seven eighths of them, and so
     /// may images and texts; one account may have three quarters of either. A request whose body does not fit is answered

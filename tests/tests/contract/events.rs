@@ -151,7 +151,7 @@ async fn after_a_crash_the_segments_come_again_under_other_ids() {
 
 #[tokio::test]
 async fn the_number_of_streams_of_an_account_is_limited() {
-    let stack = Stack::with().workers(0).set("AKHAR_MAX_REQUESTS", 100).start().await;
+    let stack = Stack::with().workers(0).set("AKHAR_MAX_REQUESTS", 10).start().await;
     let job = submit_image(&stack).await;
     let other = stack.keys(&["create", "--name", "other"]).await;
     stack.refused(stack.anonymous("GET", &path(job)).bearer_auth(&other), 404).await;

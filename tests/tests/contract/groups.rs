@@ -109,7 +109,7 @@ async fn the_events_of_a_group_have_its_counts_until_its_end() {
 
 #[tokio::test]
 async fn a_stream_of_a_group_is_one_of_the_account_s_and_ends_with_the_group_and_the_process() {
-    let stack = Stack::with().workers(0).set("AKHAR_MAX_REQUESTS", 100).start().await;
+    let stack = Stack::with().workers(0).set("AKHAR_MAX_REQUESTS", 10).start().await;
     submit(&stack, "run-1").await;
     let follow = || stack.request("GET", "/v1/groups/run-1/events").header("accept", "text/event-stream");
     let mut stream = Events::open(follow(), None).await;
