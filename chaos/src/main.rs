@@ -31,6 +31,9 @@ enum Command {
         /// Requests per second, sent at random times
         #[arg(long, default_value_t = 15.0)]
         rate: f64,
+        /// Live sessions at a time
+        #[arg(long, default_value_t = 4)]
+        speakers: u16,
         /// Where uploads are kept
         #[arg(long, default_value = "postgres")]
         store: chaos::UploadStore,
@@ -43,8 +46,8 @@ enum Command {
 #[tokio::main]
 async fn main() -> ExitCode {
     let failures = match Arguments::parse().command {
-        Command::Chaos { seed, minutes, rate, store } => {
-            Box::pin(chaos::run(seed, minutes, rate, store)).await
+        Command::Chaos { seed, minutes, rate, speakers, store } => {
+            Box::pin(chaos::run(seed, minutes, (rate, speakers), store)).await
         }
         Command::Attack(options) => attack::run(options).await,
     };

@@ -19,8 +19,6 @@ use tokio_tungstenite::{
     tungstenite::{Error, Message, client::IntoClientRequest as _},
 };
 
-/// Callers at a time.
-const N_CALLERS: usize = 4;
 /// How often sound is sent, and its bytes.
 const PACE: Duration = Duration::from_millis(200);
 const PIECE: usize = 2 * RATE / 5;
@@ -78,14 +76,19 @@ pub(super) async fn undisturbed(apis: &Apis) -> Vec<String> {
     session.texts
 }
 
-/// Speaks until the end of the load. The sessions that run then may go on until `give_up`.
-pub(super) async fn speak(apis: Apis, expected: Vec<String>, end: Instant, give_up: Instant) -> Spoken {
+/// So many callers speak until the end of the load. Sessions that run then may go on until `give_up`.
+pub(super) async fn speak(
+    apis: Apis,
+    n_callers: u16,
+    expected: Vec<String>,
+    (end, give_up): (Instant, Instant),
+) -> Spoken {
     let sound = sound();
-    let callers = (0..N_CALLERS).map(async |nth| {
+    let callers = (0..n_callers).map(async |nth| {
         let mut spoken = Spoken::default();
         while Instant::now() < end {
             let mut session = Session::new(&apis, &sound);
-            let wrong = match session.speak(nth + spoken.n_sessions, give_up).await {
+            let wrong = match session.speak(usize::from(nth) + spoken.n_sessions, give_up).await {
                 Ok(()) if session.texts == expected => None,
                 Ok(()) => Some(format!("{:?}", session.texts)),
                 Err(why) => Some(why),

@@ -29,13 +29,18 @@ use traffic::{Asker, Observed, Record};
 /// The time in which the memory of the processes may go back after the load.
 const TO_SETTLE: Duration = Duration::from_secs(60);
 
-/// Runs load and faults for some minutes, `rate` requests a second on average. Returns what failed: an accepted request
-/// that was lost, ended twice, failed or was answered wrongly, a live session with another text, somebody who waits for ever, an
-/// ended job that still has its upload, in its row or in the bucket, and a process that ended by itself.
-pub(crate) async fn run(seed: u64, minutes: u64, rate: f64, store: UploadStore) -> Vec<String> {
+/// Runs load and faults for some minutes: so many requests a second on average, and so many live sessions at a time. Returns what
+/// failed: an accepted request that was lost, ended twice, failed or was answered wrongly, a live session with another text, somebody
+/// who waits for ever, an ended job that still has its upload, in its row or in the bucket, and a process that ended by itself.
+pub(crate) async fn run(
+    seed: u64,
+    minutes: u64,
+    (rate, n_speakers): (f64, u16),
+    store: UploadStore,
+) -> Vec<String> {
     let length = Duration::from_secs(60 * minutes);
     let mut rng = StdRng::seed_from_u64(seed);
-    let mut service = Service::start(store).await;
+    let mut service = Service::start(store, n_speakers).await;
     let cases = Cases::ask_undisturbed(&service.stack).await;
     let apis = Apis { bases: service.bases.to_vec(), key: service.stack.key.clone() };
     let said = live::undisturbed(&apis).await;
@@ -45,7 +50,7 @@ pub(crate) async fn run(seed: u64, minutes: u64, rate: f64, store: UploadStore) 
     let started = Instant::now();
     let asker = Arc::new(Asker::new(&service, cases, started + length + TO_END));
     let end = started + length;
-    let live = tokio::spawn(live::speak(apis, said, end, end + TO_END));
+    let live = tokio::spawn(live::speak(apis, n_speakers, said, (end, end + TO_END)));
     let load = tokio::spawn(traffic::send_all(Arc::clone(&asker), plans, started));
     let suffered = Box::pin(faults::happen(&mut service, &mut rng, started + length)).await;
     let records = load.await.expect("the load does not panic");

@@ -15,6 +15,10 @@ use super::{disk, schedule::Fault};
 pub(super) const N_APIS: usize = 2;
 pub(super) const N_WORKERS: usize = 2;
 
+/// `AKHAR_MAX_UPLOAD_BYTES`: its default, and what it must be for each socket of one account.
+const MAX_UPLOAD_BYTES: u64 = 128 * 1024 * 1024;
+const UPLOAD_BYTES_OF_A_SOCKET: u64 = 3 * 1024 * 1024;
+
 /// Where the service keeps uploads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum UploadStore {
@@ -62,8 +66,8 @@ pub(super) struct Surroundings {
 }
 
 impl Service {
-    /// Starts the service. The apis answer and the workers are ready when this returns.
-    pub(super) async fn start(store: UploadStore) -> Self {
+    /// Starts the service, with memory for so many live sessions. The apis answer and the workers are ready when this returns.
+    pub(super) async fn start(store: UploadStore, n_speakers: u16) -> Self {
         let cluster = Cluster::own();
         let (bucket, settings) = match store {
             UploadStore::Postgres => (None, Vec::new()),
@@ -76,6 +80,10 @@ impl Service {
         let [first, second, workers @ ..] = &surroundings;
         let builder = Stack::with().on(&cluster).socket(&first.folder).workers(0).settings(settings);
         let builder = builder.set("AKHAR_SPEECH_WAIT_S", 60);
+        let builder = builder.set(
+            "AKHAR_MAX_UPLOAD_BYTES",
+            MAX_UPLOAD_BYTES.max(u64::from(n_speakers) * UPLOAD_BYTES_OF_A_SOCKET),
+        );
         let mut stack = builder.start().await;
         record_ends(&stack.db).await;
         make_clock_movable(&stack.db).await;
