@@ -48,7 +48,8 @@ TRIES = {
         node page.mjs | diff page.txt -
         openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost \
             -addext subjectAltName=DNS:localhost -keyout key.pem -out cert.pem 2>openssl
-        NODE_EXTRA_CA_CERTS=cert.pem node openai_realtime.mjs "$FIXTURES/audio/pa-school.wav" cert.pem key.pem""",
+        NODE_EXTRA_CA_CERTS=cert.pem node openai_realtime.mjs cert.pem key.pem "$FIXTURES/audio/pa-school.wav" >live
+        grep --quiet "1 of 1 equal" live || { cat live; exit 1; }""",
     "@ai-sdk/openai ai": 'node ai_sdk.mjs "$FIXTURES/audio/pa-school.wav"',
     "@microsoft/fetch-event-source": 'node fetch_event_source.mjs "$FIXTURES/audio/pa-school.wav"',
 }
