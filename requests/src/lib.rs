@@ -14,6 +14,7 @@ mod queue;
 mod script;
 pub mod sniff;
 pub mod source_text;
+mod speech;
 mod stored;
 mod strokes;
 mod upload;
@@ -26,12 +27,12 @@ pub use operation::Operation;
 pub use outcome::{Outcome, Prediction, ProbablyWrong, Segment, TextKind, Word};
 pub use panjabi_text::PanjabiText;
 pub use parameters::{
-    Channels, CharSpace, HandwritingParameters, LineSpace, MaxLineLength, MaxLines, PageLength, PageWidth,
-    Parameters, Picture, SpeechParameters, StrokeColor, StrokeWidth, SubtitleSize, TopK,
-    TranslationParameters, WordSpace,
+    CharSpace, HandwritingParameters, LineSpace, PageLength, PageWidth, Parameters, Picture, StrokeColor,
+    StrokeWidth, TopK, TranslationParameters, WordSpace,
 };
 pub use queue::{LIVE, QUEUES, QUICK, SPEECH, queue_named};
 pub use script::Script;
 pub use source_text::SourceText;
+pub use speech::{Channels, MaxLineLength, MaxLines, SpeechParameters, SubtitleSize};
 pub use stored::{Job, Unreadable, WITH_ARTIFACTS, claimed, job};
 pub use upload::{MAX_FETCHED_S, MAX_RECORDING_S, MediaType, Upload};

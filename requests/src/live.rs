@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{digits::Digits, key_term::KeyTerm, language::Language, script::Script};
+use crate::{language::Language, outcome::Word, speech::SpeechParameters};
 
 /// The longest session, seconds of sound.
 pub const MAX_LIVE_S: u32 = 2 * 60 * 60;
@@ -55,29 +55,12 @@ impl SoundFormat {
 }
 
 /// What a session asks for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub struct LiveSession {
-    /// The language that is spoken. If it is to be detected, the one that is taken where that does not succeed.
-    pub lang: Language,
-    /// Whether to detect the language of each utterance.
-    #[serde(default)]
-    pub detect_language: bool,
-    /// Whether to translate each utterance into the other language.
-    #[serde(default)]
-    pub with_translation: bool,
-    /// The only language that a translation may be in: an utterance in this language is its own translation.
-    #[serde(default)]
-    pub translate_into: Option<Language>,
-    /// Terms that are likely.
-    #[serde(default)]
-    pub keyterms: Vec<KeyTerm>,
-    /// The script of Panjabi.
-    #[serde(default)]
-    pub script: Script,
-    /// The digits of numbers, if they are written in figures and with marks between words.
-    #[serde(default)]
-    pub written: Option<Digits>,
+    /// What is asked for each utterance. Which times and probabilities a recording has is not.
+    #[serde(flatten)]
+    pub speech: SpeechParameters,
     /// How the end of an utterance is found. `None`: at a pause that is about as long as `delay_ms`.
     #[serde(default)]
     pub turn_detection: Option<TurnDetection>,
@@ -96,6 +79,19 @@ pub struct TurnDetection {
     pub prefix_ms: u32,
     /// How loud speech has to be, 0 to 1; 0.5 is usual.
     pub threshold: f32,
+}
+
+impl TurnDetection {
+    /// How they are detected unless a client says otherwise.
+    pub const USUAL: Self = Self { silence_ms: 500, prefix_ms: 300, threshold: 0.5 };
+}
+
+impl LiveSession {
+    /// How utterances are found in the sound.
+    pub fn detection(&self) -> TurnDetection {
+        let by_pauses = TurnDetection { silence_ms: self.delay_ms, ..TurnDetection::USUAL };
+        self.turn_detection.unwrap_or(by_pauses)
+    }
 }
 
 /// What happens behind a part of the sound. The names are stored in rows: never rename one.
@@ -151,10 +147,12 @@ pub struct LiveUtterance {
     pub end_ms: u64,
     /// The text. Empty if nothing is said.
     pub text: String,
-    /// Its words.
-    pub words: Vec<LiveWord>,
+    /// Its words, with times in seconds from the first sample of the session.
+    pub words: Vec<Word>,
     /// The expected share of the text's letters that are right, 0 to 1. `None` if the model does not tell it.
     pub confidence: Option<f64>,
+    /// The language that it was recognised in.
+    pub lang: Language,
     /// The language that was detected. `None` if none was.
     pub language: Option<Language>,
     /// The text in the other language, if a translation is requested.
@@ -162,20 +160,6 @@ pub struct LiveUtterance {
     /// What is unusual about it.
     #[serde(default)]
     pub warnings: Vec<String>,
-}
-
-/// A word of an utterance.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub struct LiveWord {
-    /// The word.
-    pub text: String,
-    /// Its beginning.
-    pub start_ms: u64,
-    /// Its end.
-    pub end_ms: u64,
-    /// The probability that it is right, 0 to 1. `None` if the model does not tell it.
-    pub confidence: Option<f64>,
 }
 
 /// What a session would say next about the open utterance, and may still change.
@@ -206,7 +190,7 @@ mod tests {
         assert_eq!(serde_json::to_value(&delta).unwrap(), json!({"kind": "delta", "item": 2, "text": " b"}));
         let mark = json!({"kind": "session", "session": {"lang": "pa"}});
         assert!(
-            matches!(serde_json::from_value(mark).unwrap(), LiveMark::Session { session } if session.lang == Language::Panjabi)
+            matches!(serde_json::from_value(mark).unwrap(), LiveMark::Session { session } if session.speech.lang == Language::Panjabi)
         );
     }
 }

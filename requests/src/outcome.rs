@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{language::Language, parameters::SubtitleSize};
+use crate::{language::Language, speech::SubtitleSize};
 
 /// The outcome of a job. The tag names are stored in rows: never rename one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

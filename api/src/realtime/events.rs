@@ -3,10 +3,7 @@
 
 use akhar_client::OpenAiErrorBody;
 use akhar_jobs::JobId;
-use akhar_requests::{
-    Language,
-    live::{LiveEvent, LivePreview, LiveUtterance},
-};
+use akhar_requests::live::{LiveEvent, LivePreview, LiveUtterance};
 use serde_json::{Value, json};
 
 use super::{
@@ -221,13 +218,12 @@ impl Events {
             text,
             words,
             confidence,
-            language,
+            lang,
             translation,
             warnings,
+            ..
         } = utterance;
-        let language = language.or_else(|| session.live().ok().map(|live| live.lang));
-        let spoken = language.filter(|_| !text.is_empty()).map(Language::code);
-        let languages: Vec<Value> = spoken.into_iter().map(|code| json!({"code": code})).collect();
+        let languages = if text.is_empty() { json!([]) } else { json!([{"code": lang.code()}]) };
         let tokens = words.iter().map(|word| (word.text.as_str(), word.confidence));
         let logprobs = session.includes(Include::Logprobs).then(|| logprobs(tokens)).flatten();
         #[expect(clippy::cast_precision_loss, reason = "a session has fewer than 2^52 milliseconds")]
@@ -237,8 +233,7 @@ impl Events {
             "usage": usage(seconds(end_ms - start_ms)), "logprobs": logprobs,
             "start": seconds(start_ms), "end": seconds(end_ms), "confidence": confidence,
             "words": words.into_iter().map(|word| json!({
-                "word": word.text, "start": seconds(word.start_ms), "end": seconds(word.end_ms),
-                "confidence": word.confidence,
+                "word": word.text, "start": word.start, "end": word.end, "confidence": word.confidence,
             })).collect::<Vec<_>>(),
             "translation": translation, "warnings": warnings,
         })

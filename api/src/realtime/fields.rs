@@ -13,8 +13,6 @@ use crate::{
     problems::{Code, Violation},
 };
 
-/// How turns are detected unless a client says otherwise.
-pub(super) const TURNS: TurnDetection = TurnDetection { silence_ms: 500, prefix_ms: 300, threshold: 0.5 };
 /// The pauses that end an utterance, milliseconds.
 const MIN_SILENCE_MS: u32 = 100;
 const MAX_SILENCE_MS: u32 = 10_000;
@@ -162,7 +160,7 @@ impl Default for Input {
             format: Format::default(),
             noise_reduction: (),
             transcription: None,
-            turn_detection: Some(Turns::of(TURNS)),
+            turn_detection: Some(Turns::of(TurnDetection::USUAL)),
         }
     }
 }
@@ -194,8 +192,8 @@ impl Turns {
     pub(super) fn whole(self) -> Self {
         let silence_ms = self.silence_ms();
         Self {
-            threshold: self.threshold.or(Some(TURNS.threshold)),
-            prefix_padding_ms: self.prefix_padding_ms.or(Some(TURNS.prefix_ms)),
+            threshold: self.threshold.or(Some(TurnDetection::USUAL.threshold)),
+            prefix_padding_ms: self.prefix_padding_ms.or(Some(TurnDetection::USUAL.prefix_ms)),
             silence_duration_ms: Some(silence_ms),
             ..self
         }
@@ -204,7 +202,7 @@ impl Turns {
     /// The pause that ends a turn. A semantic detector, which this server does not have, would wait longer if it were less eager.
     fn silence_ms(&self) -> u32 {
         self.silence_duration_ms.unwrap_or(match self.eagerness {
-            None | Some(Eagerness::Auto | Eagerness::Medium) => TURNS.silence_ms,
+            None | Some(Eagerness::Auto | Eagerness::Medium) => TurnDetection::USUAL.silence_ms,
             Some(Eagerness::High) => 300,
             Some(Eagerness::Low) => 1000,
         })
@@ -219,7 +217,7 @@ impl Turns {
                 .then_some(value)
                 .ok_or_else(|| Violation::new(&format!("{FIELD}{name}"), Code::OutOfRange, detail))
         };
-        let threshold = self.threshold.unwrap_or(TURNS.threshold);
+        let threshold = self.threshold.unwrap_or(TurnDetection::USUAL.threshold);
         if !(0.0..=1.0).contains(&threshold) {
             let detail = format!("{FIELD}threshold is {threshold}, expected 0 to 1");
             return Err(Violation::new(&format!("{FIELD}threshold"), Code::OutOfRange, detail));
@@ -228,7 +226,7 @@ impl Turns {
             silence_ms: within("silence_duration_ms", self.silence_ms(), (MIN_SILENCE_MS, MAX_SILENCE_MS))?,
             prefix_ms: within(
                 "prefix_padding_ms",
-                self.prefix_padding_ms.unwrap_or(TURNS.prefix_ms),
+                self.prefix_padding_ms.unwrap_or(TurnDetection::USUAL.prefix_ms),
                 (0, MAX_PREFIX_MS),
             )?,
             threshold,

@@ -1,7 +1,7 @@
 //! A session that transcribes.
 
 use akhar_requests::{
-    Digits,
+    Digits, SpeechParameters,
     live::{LiveParameters, LiveSession, SoundFormat},
 };
 use serde::{Deserialize, Serialize};
@@ -60,15 +60,15 @@ impl TranscriptionSession {
         input.format = Format::of(*format);
         input.turn_detection = live.turn_detection.map(Turns::of);
         let delays = [Delay::Minimal, Delay::Low, Delay::Medium, Delay::High, Delay::Xhigh];
-        let language = if live.detect_language { AUTO } else { live.lang.code() };
+        let language = if live.speech.detect_language { AUTO } else { live.speech.lang.code() };
         input.transcription = Some(Transcription {
             language: Some(language.to_owned()),
-            keywords: Some(live.keyterms.iter().map(|term| term.as_str().to_owned()).collect()),
+            keywords: Some(live.speech.keyterms.iter().map(|term| term.as_str().to_owned()).collect()),
             delay: delays.into_iter().find(|delay| delay.ms() == live.delay_ms),
-            with_translation: Some(live.with_translation),
-            script: Some(live.script),
-            format: Some(if live.written.is_some() { TextForm::Written } else { TextForm::Spoken }),
-            digits: live.written,
+            with_translation: Some(live.speech.with_translation),
+            script: Some(live.speech.script),
+            format: Some(if live.speech.written.is_some() { TextForm::Written } else { TextForm::Spoken }),
+            digits: live.speech.written,
             ..Transcription::default()
         });
         session
@@ -91,13 +91,15 @@ impl TranscriptionSession {
             return Err(Violation::new(field, Code::Unsupported, detail));
         }
         Ok(LiveSession {
-            lang: language.unwrap_or_default(),
-            detect_language: is_auto,
-            with_translation: asked.with_translation.unwrap_or_default(),
-            translate_into: None,
-            keyterms: asked.keyterms()?,
-            script: asked.script.unwrap_or_default(),
-            written: is_written.then(|| asked.digits.unwrap_or(Digits::Latin)),
+            speech: SpeechParameters {
+                lang: language.unwrap_or_default(),
+                detect_language: is_auto,
+                with_translation: asked.with_translation.unwrap_or_default(),
+                keyterms: asked.keyterms()?,
+                script: asked.script.unwrap_or_default(),
+                written: is_written.then(|| asked.digits.unwrap_or(Digits::Latin)),
+                ..SpeechParameters::default()
+            },
             turn_detection: input.turn_detection.as_ref().map(Turns::detection).transpose()?,
             delay_ms: match asked.delay {
                 Some(delay) => delay.ms(),
@@ -245,12 +247,12 @@ mod tests {
     fn a_session_asks_for_what_its_client_says() {
         let live = |input: Value| updated(json!({"audio": {"input": input}})).unwrap().live().unwrap();
         let silent = TranscriptionSession::new().live().unwrap();
-        assert_eq!((silent.lang, silent.detect_language), (Language::Panjabi, false));
+        assert_eq!((silent.speech.lang, silent.speech.detect_language), (Language::Panjabi, false));
         let any = live(json!({"transcription": {"model": "gpt-transcribe"}}));
-        assert!(any.detect_language);
+        assert!(any.speech.detect_language);
         let english = live(json!({"transcription": {"model": "speech-en", "keywords": ["Akhar", "22"]}}));
         assert_eq!(
-            (english.lang, english.detect_language, english.keyterms.len()),
+            (english.speech.lang, english.speech.detect_language, english.speech.keyterms.len()),
             (Language::English, false, 1)
         );
         let off = |model: &str| {

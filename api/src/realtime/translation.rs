@@ -3,13 +3,13 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use akhar_requests::{
-    Language, Script,
-    live::{LiveParameters, LiveSession, MAX_LIVE_S},
+    Language, SpeechParameters,
+    live::{LiveParameters, LiveSession, MAX_LIVE_S, TurnDetection},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::fields::{Include, TURNS, merged};
+use super::fields::{Include, merged};
 use crate::{
     input::value::Value as _,
     openai::{language::SpokenLanguage, options::Model},
@@ -83,7 +83,7 @@ impl TranslationSession {
     }
 
     pub(super) fn begun(mut self, parameters: &LiveParameters) -> Self {
-        if let Some(language) = parameters.session.translate_into {
+        if let Some(language) = parameters.session.speech.translate_into {
             language.code().clone_into(&mut self.audio.output.language);
         }
         self
@@ -94,17 +94,13 @@ impl TranslationSession {
         const FIELD: &str = "session.audio.output.language";
         let into =
             SpokenLanguage::check(FIELD, &self.audio.output.language).map_err(|mut all| all.remove(0))?;
-        Ok(LiveSession {
-            lang: Language::default(),
+        let speech = SpeechParameters {
             detect_language: true,
             with_translation: true,
             translate_into: Some(into.0),
-            keyterms: Vec::new(),
-            script: Script::default(),
-            written: None,
-            turn_detection: Some(TURNS),
-            delay_ms: 0,
-        })
+            ..SpeechParameters::default()
+        };
+        Ok(LiveSession { speech, turn_detection: Some(TurnDetection::USUAL), delay_ms: 0 })
     }
 
     pub(super) fn includes(&self, what: Include) -> bool {
@@ -136,7 +132,10 @@ mod tests {
         let session = TranslationSession::new(Model::parse("gpt-realtime-translate").unwrap());
         let into = |language: &str| json!({"audio": {"output": {"language": language}}});
         let live = session.updated(into("pa-IN")).unwrap().live().unwrap();
-        assert_eq!((live.translate_into, live.detect_language), (Some(Language::Panjabi), true));
+        assert_eq!(
+            (live.speech.translate_into, live.speech.detect_language),
+            (Some(Language::Panjabi), true)
+        );
         let with_text = json!({"audio": {"input": {"transcription": {"model": "gpt-live-transcribe"}}}});
         assert!(!session.is_transcribed() && session.updated(with_text).unwrap().is_transcribed());
         for (update, field) in [

@@ -216,7 +216,7 @@ async fn a_caller_ends_and_drops_utterances_and_changes_the_session() {
     say(&mut session, &samples).await;
     session.append(&[], Some(LiveMark::Clear)).await;
     let translated =
-        serde_json::from_value(json!({"lang": "pa", "with_translation": true, "script": "latin"}));
+        serde_json::from_value(json!({"lang": "pa", "with-translation": true, "script": "latin"}));
     session.append(&[], Some(LiveMark::Session { session: translated.expect("a session") })).await;
     say(&mut session, &samples).await;
     session.append(&[], Some(LiveMark::Commit)).await;

@@ -80,7 +80,7 @@ impl Pipeline {
             Parameters::AlphabetRecognition { .. } => Some(&*self.letters.engine),
             Parameters::DigitRecognition { .. } => Some(&*self.digits.engine),
             Parameters::HandwritingGenerator(_) => Some(&*self.handwriting.writer),
-            Parameters::LiveTranscription(parameters) => self.speech.engine(parameters.session.lang),
+            Parameters::LiveTranscription(parameters) => self.speech.engine(parameters.session.speech.lang),
             Parameters::SpeechRecognition(parameters) => self.speech.engine(parameters.lang),
             Parameters::Translation(parameters) => self.translators.engine(parameters.lang),
         }

@@ -34,7 +34,7 @@ impl ContextState {
 }
 
 /// The sound that is kept.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Context {
     rate: u32,
     state: ContextState,
@@ -42,20 +42,15 @@ pub(super) struct Context {
     start: u64,
     samples: Vec<f32>,
     /// The transcripts of windows that no further sound changes, with their first samples.
-    known: Vec<(usize, Transcript)>,
+    pub(super) known: Vec<(usize, Transcript)>,
 }
 
 /// What an utterance is recognised in.
 #[derive(Debug, Clone)]
 pub(super) struct Passage {
-    rate: u32,
-    window: WindowStart,
-    /// The position of the first sample.
-    start: u64,
-    samples: Vec<f32>,
+    pub(super) sound: Context,
     /// The utterance, seconds: words that begin in it belong to it.
     pub(super) utterance: Range<f64>,
-    pub(super) known: Vec<(usize, Transcript)>,
 }
 
 impl Context {
@@ -81,14 +76,9 @@ impl Context {
     pub(super) fn passage(&self, end: u64, heard: u64) -> Passage {
         let end = if end < heard { self.seconds(end) } else { f64::INFINITY };
         let n = usize::try_from(heard.saturating_sub(self.start)).unwrap_or(usize::MAX);
-        Passage {
-            rate: self.rate,
-            window: self.state.window,
-            start: self.start,
-            samples: self.samples[..n.min(self.samples.len())].to_vec(),
-            utterance: self.seconds(self.state.boundary)..end,
-            known: self.known.clone(),
-        }
+        let samples = self.samples[..n.min(self.samples.len())].to_vec();
+        let sound = Self { samples, known: self.known.clone(), ..*self };
+        Passage { sound, utterance: self.seconds(self.state.boundary)..end }
     }
 
     /// Keeps the transcripts of windows for the next passages.
@@ -133,17 +123,17 @@ impl Context {
         self.known.retain(|(start, _)| *start >= window);
     }
 
+    /// A position, seconds.
     #[expect(clippy::cast_precision_loss, reason = "a session has fewer than 2^52 samples")]
-    fn seconds(&self, position: u64) -> f64 {
+    pub(super) fn seconds(&self, position: u64) -> f64 {
         position as f64 / f64::from(self.rate)
     }
 }
 
 impl Passage {
     /// Up to where the sound is known, seconds from the beginning of the session.
-    #[expect(clippy::cast_precision_loss, reason = "a session has fewer than 2^52 samples")]
     pub(super) fn end_s(&self) -> f64 {
-        (self.start + self.samples.len() as u64) as f64 / f64::from(self.rate)
+        self.sound.seconds(self.sound.end())
     }
 
     /// The windows, and how many of them no further sound changes. `grid`: that of the model.
@@ -158,16 +148,17 @@ impl Passage {
     /// The last window that has all sound from `position` on.
     pub(super) fn last_window(&self, position: u64, grid: usize) -> Result<WindowStart, OperationError> {
         let (chunker, samples) = self.chunker(grid)?;
-        Ok(chunker.last_start(&samples, at_model_rate(self.rate, position)))
+        Ok(chunker.last_start(&samples, at_model_rate(self.sound.rate, position)))
     }
 
     /// A chunker at the first window, and the sound from there on at the rate of models.
     fn chunker(&self, grid: usize) -> Result<(Chunker, Vec<f32>), OperationError> {
-        let mut samples =
-            resampled(self.rate, &self.samples).map_err(|error| OperationError::Sound(error.detail))?;
-        let n_lead = self.window.sample.saturating_sub(at_model_rate(self.rate, self.start));
+        let Context { rate, start, state: ContextState { window, .. }, .. } = self.sound;
+        let resampled = resampled(rate, &self.sound.samples);
+        let mut samples = resampled.map_err(|error| OperationError::Sound(error.detail))?;
+        let n_lead = window.sample.saturating_sub(at_model_rate(rate, start));
         samples.drain(..n_lead.min(samples.len()));
-        Ok((Chunker::from(grid, self.window), samples))
+        Ok((Chunker::from(grid, window), samples))
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use akhar_requests::live::TurnDetection;
 use serde::{Deserialize, Serialize};
 
 /// The steps of a second: power is measured over 20 ms.
@@ -35,28 +36,6 @@ const NOISE_RISE: f32 = 1.0047;
 const LOUD_FALL: f32 = 0.999;
 /// The loudest that noise is taken to be when a session begins (-40 dB).
 const FIRST_NOISE: f32 = 1e-4;
-
-/// What is asked for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct CutterSettings {
-    /// The pause that ends an utterance, milliseconds.
-    pub(super) silence_ms: u32,
-    /// The sound before the onset of speech that belongs to the utterance, milliseconds.
-    pub(super) prefix_ms: u32,
-    /// How loud speech has to be, 0 to 1.
-    pub(super) threshold: f32,
-}
-
-impl CutterSettings {
-    fn steps(ms: u32) -> usize {
-        usize::try_from(ms).unwrap_or(usize::MAX).div_ceil(1000 / STEPS_PER_S)
-    }
-
-    /// How many times as loud as usual speech has to be.
-    fn factor(&self) -> f32 {
-        10_f32.powf((self.threshold.clamp(0.0, 1.0) - 0.5) * 4.0)
-    }
-}
 
 /// How loud the noise and the loud parts of the sound are so far, as mean squares.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -118,7 +97,7 @@ struct Step {
 /// Cuts a session.
 #[derive(Debug)]
 pub(super) struct Cutter {
-    settings: CutterSettings,
+    settings: TurnDetection,
     /// Samples of a step.
     step: usize,
     /// The position of the first step.
@@ -134,7 +113,7 @@ pub(super) struct Cutter {
 
 impl Cutter {
     /// Goes on from a state, with sound at this rate.
-    pub(super) fn new(rate: u32, settings: CutterSettings, state: CutterState) -> Self {
+    pub(super) fn new(rate: u32, settings: TurnDetection, state: CutterState) -> Self {
         Self {
             settings,
             step: usize::try_from(rate).unwrap_or(usize::MAX) / STEPS_PER_S,
@@ -154,7 +133,7 @@ impl Cutter {
     }
 
     /// Follows other settings from now on.
-    pub(super) const fn set(&mut self, settings: CutterSettings) {
+    pub(super) const fn set(&mut self, settings: TurnDetection) {
         self.settings = settings;
     }
 
@@ -226,7 +205,7 @@ impl Cutter {
         let n_pause = self.steps[open..].iter().rev().take_while(|step| step.is_pause).count();
         let n = self.steps.len();
         let (start, heard) = (self.at(open), self.at(n));
-        if n_pause >= CutterSettings::steps(self.settings.silence_ms).max(PAUSE) {
+        if n_pause >= n_steps(self.settings.silence_ms).max(PAUSE) {
             let utterance = start..self.at(n - n_pause + PAUSE);
             self.clear();
             cuts.push(Cut::Ended { utterance, heard, next: self.state() });
@@ -247,12 +226,13 @@ impl Cutter {
     }
 
     fn look_for_onset(&mut self, cuts: &mut Vec<Cut>) {
-        let factor = self.settings.factor();
+        // How many times as loud as usual speech has to be.
+        let factor = 10_f32.powf((self.settings.threshold.clamp(0.0, 1.0) - 0.5) * 4.0);
         let n = self.steps.len();
         let loud = (n.saturating_sub(ONSET_WITHIN)..n)
             .filter(|at| self.steps[*at].before.is_onset(self.steps[*at].power, factor));
         let loud: Vec<usize> = loud.collect();
-        let n_prefix = CutterSettings::steps(self.settings.prefix_ms);
+        let n_prefix = n_steps(self.settings.prefix_ms);
         match loud.first() {
             Some(first) if loud.len() >= ONSET => {
                 self.forget_steps(first.saturating_sub(n_prefix));
@@ -288,6 +268,10 @@ impl Cutter {
         self.position = self.at(n);
         self.steps.drain(..n);
     }
+}
+
+fn n_steps(ms: u32) -> usize {
+    usize::try_from(ms).unwrap_or(usize::MAX).div_ceil(1000 / STEPS_PER_S)
 }
 
 /// The mean square.

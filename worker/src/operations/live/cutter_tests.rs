@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 const RATE: u32 = 8000;
-const SETTINGS: CutterSettings = CutterSettings { silence_ms: 500, prefix_ms: 300, threshold: 0.5 };
+const SETTINGS: TurnDetection = TurnDetection { silence_ms: 500, prefix_ms: 300, threshold: 0.5 };
 
 /// A hum of these levels, dB, each for some steps. Levels below -90 are silence.
 fn sound(parts: &[(i8, usize)]) -> Vec<f32> {

@@ -1,5 +1,10 @@
 //! The utterance that is open, or comes next: which of its events are said already, also by an earlier attempt.
 
+use std::{
+    collections::HashSet,
+    mem::{Discriminant, discriminant},
+};
+
 use akhar_requests::live::LiveEvent;
 
 use super::stable::StableWords;
@@ -9,21 +14,14 @@ use super::stable::StableWords;
 pub(super) struct Item {
     /// Its number, from 1.
     pub(super) number: u32,
-    has_started: bool,
-    has_stopped: bool,
-    is_committed: bool,
+    /// The kinds of events that are said of it but once.
+    said: HashSet<Discriminant<LiveEvent>>,
     pub(super) words: StableWords,
 }
 
 impl Item {
     fn new(number: u32) -> Self {
-        Self {
-            number,
-            has_started: false,
-            has_stopped: false,
-            is_committed: false,
-            words: StableWords::default(),
-        }
+        Self { number, said: HashSet::new(), words: StableWords::default() }
     }
 
     /// What is known of it by all that was said before.
@@ -32,9 +30,9 @@ impl Item {
         let mut text = String::new();
         for event in said {
             match event {
-                LiveEvent::SpeechStarted { .. } => item.has_started = true,
-                LiveEvent::SpeechStopped { .. } => item.has_stopped = true,
-                LiveEvent::Committed { .. } => item.is_committed = true,
+                LiveEvent::SpeechStarted { .. }
+                | LiveEvent::SpeechStopped { .. }
+                | LiveEvent::Committed { .. } => drop(item.once(event)),
                 LiveEvent::Delta { text: further, .. } => text.push_str(&further),
                 LiveEvent::Completed(_) | LiveEvent::Failed { .. } => {
                     item = Self::new(item.number + 1);
@@ -61,21 +59,12 @@ impl Item {
         Self::new(self.number)
     }
 
-    pub(super) fn started(&mut self, start_ms: u64) -> Option<LiveEvent> {
-        let event = LiveEvent::SpeechStarted { item: self.number, start_ms };
-        (!std::mem::replace(&mut self.has_started, true)).then_some(event)
+    /// An event about it, unless there was one of its kind.
+    pub(super) fn once(&mut self, event: LiveEvent) -> Option<LiveEvent> {
+        self.said.insert(discriminant(&event)).then_some(event)
     }
 
-    pub(super) fn stopped(&mut self, end_ms: u64) -> Option<LiveEvent> {
-        let event = LiveEvent::SpeechStopped { item: self.number, end_ms };
-        (!std::mem::replace(&mut self.has_stopped, true)).then_some(event)
-    }
-
-    pub(super) fn committed(&mut self, start_ms: u64, end_ms: u64) -> Option<LiveEvent> {
-        let event = LiveEvent::Committed { item: self.number, start_ms, end_ms };
-        (!std::mem::replace(&mut self.is_committed, true)).then_some(event)
-    }
-
+    /// Further text, if there is any.
     pub(super) fn delta(&self, text: String) -> Option<LiveEvent> {
         (!text.is_empty()).then_some(LiveEvent::Delta { item: self.number, text })
     }
@@ -98,10 +87,11 @@ mod tests {
         ];
         let mut item = Item::after(said.into_iter());
         assert_eq!((item.number, item.words.text().as_str()), (2, "a b"));
-        assert_eq!(item.started(5), None);
-        assert_eq!(item.committed(5, 6), Some(LiveEvent::Committed { item: 2, start_ms: 5, end_ms: 6 }));
-        assert_eq!(item.committed(5, 6), None);
-        let mut next = item.next();
-        assert_eq!(next.started(7), Some(LiveEvent::SpeechStarted { item: 3, start_ms: 7 }));
+        assert_eq!(item.once(LiveEvent::SpeechStarted { item: 2, start_ms: 5 }), None);
+        let committed = LiveEvent::Committed { item: 2, start_ms: 5, end_ms: 6 };
+        assert_eq!(item.once(committed.clone()), Some(committed.clone()));
+        assert_eq!(item.once(committed), None);
+        let next = LiveEvent::SpeechStarted { item: 3, start_ms: 7 };
+        assert_eq!(item.next().once(next.clone()), Some(next));
     }
 }

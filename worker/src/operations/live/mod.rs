@@ -5,7 +5,6 @@
 //! that the recording would have there. An attempt goes on from the end of the last utterance that is written, and from what was said
 //! of the one behind it.
 
-mod asked;
 mod context;
 mod cutter;
 mod hypotheses;

@@ -1,7 +1,7 @@
 //! The outcome of a session: all that it has said comes in.
 
 use akhar_requests::{
-    Outcome, Segment, SubtitleSize, Word,
+    Outcome, Segment, SubtitleSize,
     live::{LiveEvent, LiveUtterance},
 };
 
@@ -31,7 +31,7 @@ pub(super) fn outcome(said: impl Iterator<Item = LiveEvent>, seconds: f64) -> Ou
         confidence: confidence(&utterances),
         language: first.filter(|first| languages.all(|language| language == Some(*first))),
         timestamps: Some(utterances.iter().map(segment).collect()),
-        words: Some(utterances.into_iter().flat_map(words).collect()),
+        words: Some(utterances.into_iter().flat_map(|utterance| utterance.words).collect()),
         segments: Vec::new(),
         seconds,
         warnings,
@@ -51,10 +51,12 @@ fn confidence(utterances: &[LiveUtterance]) -> Option<f64> {
 }
 
 fn segment(utterance: &LiveUtterance) -> Segment {
+    #[expect(clippy::cast_precision_loss, reason = "a session is short")]
+    let seconds = |ms: u64| ms as f64 / 1e3;
     let (first, last) = (utterance.words.first(), utterance.words.last());
     Segment {
-        start: seconds(first.map_or(utterance.start_ms, |word| word.start_ms)),
-        end: seconds(last.map_or(utterance.end_ms, |word| word.end_ms)),
+        start: first.map_or(seconds(utterance.start_ms), |word| word.start),
+        end: last.map_or(seconds(utterance.end_ms), |word| word.end),
         transcription: utterance.text.clone(),
         translation: utterance.translation.clone(),
         confidence: utterance.confidence,
@@ -62,35 +64,21 @@ fn segment(utterance: &LiveUtterance) -> Segment {
     }
 }
 
-fn words(utterance: LiveUtterance) -> impl Iterator<Item = Word> {
-    utterance.words.into_iter().map(|word| Word {
-        start: seconds(word.start_ms),
-        end: seconds(word.end_ms),
-        text: word.text,
-        confidence: word.confidence,
-        channel: None,
-    })
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a session is short")]
-fn seconds(ms: u64) -> f64 {
-    ms as f64 / 1e3
-}
-
 #[cfg(test)]
 mod tests {
-    use akhar_requests::{Language, live::LiveWord};
+    use akhar_requests::{Language, Word};
 
     use super::*;
 
     fn utterance(item: u32, text: &str, confidence: Option<f64>) -> LiveEvent {
-        let word = LiveWord { text: text.to_owned(), start_ms: 1200, end_ms: 1500, confidence };
+        let word = Word { text: text.to_owned(), start: 1.2, end: 1.5, confidence, channel: None };
         let words = if text.is_empty() { Vec::new() } else { vec![word] };
         let text = text.to_owned();
         let warnings = vec!["odd".to_owned()];
         let (language, translation) = (Some(Language::Panjabi), Some(text.to_uppercase()));
         LiveEvent::Completed(LiveUtterance {
             item,
+            lang: Language::Panjabi,
             start_ms: 1000,
             end_ms: 2000,
             text,

@@ -1,7 +1,5 @@
 //! Recognises an utterance as it is recognised in a recording.
 
-use std::time::Duration;
-
 use akhar_inference::{
     Confidence,
     speech::{
@@ -9,10 +7,7 @@ use akhar_inference::{
         likeliest,
     },
 };
-use akhar_requests::{
-    Language, Outcome, SpeechParameters,
-    live::{LiveParameters, LiveSession},
-};
+use akhar_requests::{KeyTerm, Language, SpeechParameters, live::LiveParameters};
 use tokio::sync::watch;
 
 use super::{
@@ -20,7 +15,7 @@ use super::{
         error::OperationError,
         language_engine::{LanguageEngine, Recognising, SpeechInput, cost},
         progress::Progress,
-        speech::{SpeechJob, SpeechOperation},
+        speech::SpeechOperation,
     },
     context::Passage,
 };
@@ -58,20 +53,20 @@ pub(super) struct Recognised {
     pub(super) spent: Recognising,
 }
 
-/// Recognises an utterance. Detects its language if the session asks for that.
+/// Recognises an utterance. Detects its language if that is asked for.
 pub(super) async fn recognise(
     speech: &SpeechOperation,
     requester: Requester,
-    session: &LiveSession,
+    asked: &SpeechParameters,
     passage: Passage,
 ) -> Result<Recognised, OperationError> {
-    if !session.detect_language {
-        return of_language(speech, requester, (session, session.lang), passage).await;
+    if !asked.detect_language {
+        return of_language(speech, requester, (asked.lang, &asked.keyterms), passage).await;
     }
     let mut all = Vec::new();
     let mut spent = Recognising::default();
     for language in Language::ALL {
-        let found = of_language(speech, requester, (session, language), passage.clone()).await?;
+        let found = of_language(speech, requester, (language, &asked.keyterms), passage.clone()).await?;
         spent += found.spent;
         let evidence = found.words.iter().map(|word| word.evidence).sum::<Evidence>();
         let text = found.confidence.map(|confidence| (evidence, confidence));
@@ -82,7 +77,7 @@ pub(super) async fn recognise(
     }
     let texts: Option<Vec<(Evidence, Confidence)>> = all.iter().map(|(_, text, _)| *text).collect();
     let detected = texts.and_then(|texts| likeliest(&texts)).map(|place| all[place].0);
-    let taken = detected.unwrap_or(session.lang);
+    let taken = detected.unwrap_or(asked.lang);
     let found = all.into_iter().find_map(|(language, _, found)| (language == taken).then_some(found));
     Ok(Recognised { detected, spent, ..found.unwrap_or_default() })
 }
@@ -105,11 +100,11 @@ async fn engine(speech: &SpeechOperation, language: Language) -> Result<&Languag
 async fn of_language(
     speech: &SpeechOperation,
     requester: Requester,
-    (session, language): (&LiveSession, Language),
+    (language, keyterms): (Language, &[KeyTerm]),
     passage: Passage,
 ) -> Result<Recognised, OperationError> {
     let engine = engine(speech, language).await?;
-    let (terms, without_effect) = engine.terms(&session.keyterms);
+    let (terms, without_effect) = engine.terms(keyterms);
     let (utterance, seconds) = (passage.utterance.clone(), passage.end_s());
     let mut joiner = Joiner::new(engine.clock);
     let mut spent = Recognising::default();
@@ -168,7 +163,7 @@ async fn prepared(engine: &LanguageEngine, passage: Passage) -> Result<Vec<Prepa
     let (front_end, clock) = engine.input();
     let prepare = move || {
         let (windows, n_complete) = passage.windows(clock.grid)?;
-        let mut known = passage.known.into_iter().peekable();
+        let mut known = passage.sound.known.into_iter().peekable();
         let prepared = windows.into_iter().enumerate().map(|(nth, window)| {
             let transcript = known.next_if(|(start, _)| *start == window.start);
             let features = || Sound::Features(front_end.features(&window.samples));
@@ -183,15 +178,4 @@ async fn prepared(engine: &LanguageEngine, passage: Passage) -> Result<Vec<Prepa
     };
     let prepared = low_priority::spawn("prepare", prepare).map_err(OperationError::Thread)?;
     prepared.await.map_err(|_| OperationError::Decoder)?
-}
-
-/// What a recording with these words would become.
-pub(super) async fn outcome_of(
-    speech: &SpeechOperation,
-    LiveJob { requester, progress, .. }: LiveJob<'_>,
-    parameters: &SpeechParameters,
-    (words, confidence, seconds): (&[TimedText], Option<Confidence>, f64),
-) -> Result<(Outcome, Duration), OperationError> {
-    let job = SpeechJob { requester, parameters, progress };
-    speech.outcome_of(&job, confidence, words, seconds).await
 }

@@ -5,10 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use akhar_inference::{Confidence, speech::TimedText};
 use akhar_jobs::{Timing, store::InputPart};
 use akhar_requests::{
-    Outcome, SpeechParameters,
-    live::{LIVE_IDLE_S, LiveEvent, LiveMark, LivePreview, LiveSession, LiveUtterance, LiveWord, MAX_LIVE_S},
+    Outcome, SpeechParameters, Word,
+    live::{LIVE_IDLE_S, LiveEvent, LiveMark, LivePreview, LiveSession, LiveUtterance, MAX_LIVE_S},
 };
 use serde_json::Value;
 use tokio::time::sleep;
@@ -19,16 +20,16 @@ use super::{
         language_engine::{LanguageEngine, Recognising},
         preparation::Preparing,
         progress::goes_on,
-        speech::SpeechOperation,
+        shown::thousandths,
+        speech::{SpeechJob, SpeechOperation},
     },
-    asked::{as_recording, cutter_settings},
     context::Context,
     cutter::{Cut, Cutter, CutterState},
     hypotheses::Hypotheses,
     inputs::Inputs,
     item::Item,
     outcome,
-    recogniser::{LiveJob, Recognised, last_window, outcome_of, recognise},
+    recogniser::{LiveJob, Recognised, last_window, recognise},
     sound::SoundReader,
     stable::Hypothesis,
 };
@@ -104,7 +105,7 @@ impl<'a> Session<'a> {
             speech,
             job,
             reader: SoundReader::new(format),
-            cutter: Cutter::new(format.rate(), cutter_settings(&asked), inputs.checkpoint().cutter),
+            cutter: Cutter::new(format.rate(), asked.detection(), inputs.checkpoint().cutter),
             context: Context::new(format.rate(), inputs.checkpoint().context),
             inputs,
             n_said: i64::try_from(said.len()).unwrap_or(i64::MAX),
@@ -180,33 +181,30 @@ impl<'a> Session<'a> {
                 }
             }
         }
-        if self.inputs.is_processed() {
-            self.inputs.add(None);
-            return Ok(false);
-        }
-        match part.mark.and_then(|mark| serde_json::from_value(mark).ok()) {
-            None => self.inputs.add(None),
+        let mark = part.mark.and_then(|mark| serde_json::from_value(mark).ok());
+        let mark = mark.filter(|_| !self.inputs.is_processed());
+        self.inputs.add(match &mark {
+            Some(LiveMark::Session { session }) => Some(session.clone()),
+            // It is not deleted before the job has ended, so that the next attempt ends too.
+            Some(LiveMark::End) => return Ok(true),
+            _ => None,
+        });
+        match mark {
             Some(LiveMark::Session { session }) => {
-                self.inputs.add(Some(session.clone()));
-                self.cutter.set(cutter_settings(&session));
+                self.cutter.set(session.detection());
                 self.hypotheses.forget();
                 self.context.forget_known();
                 self.asked = session;
             }
-            Some(LiveMark::Commit) => {
-                self.inputs.add(None);
-                self.end_open_item().await?;
-            }
+            Some(LiveMark::Commit) => self.end_open_item().await?,
             Some(LiveMark::Clear) => {
-                self.inputs.add(None);
                 self.cutter.clear();
                 self.context.begin_at(self.cutter.end());
                 self.hypotheses.forget();
                 self.item = self.item.cleared();
                 self.say(vec![LiveEvent::Cleared], None, Some(self.cutter.state())).await?;
             }
-            // It is not deleted before the job has ended, so that the next attempt ends too.
-            Some(LiveMark::End) => return Ok(true),
+            Some(LiveMark::End) | None => (),
         }
         Ok(false)
     }
@@ -214,18 +212,19 @@ impl<'a> Session<'a> {
     /// An utterance begins, as the sound up to `heard` shows.
     async fn start_item(&mut self, at: u64, heard: u64) -> Result<(), OperationError> {
         self.go_on_from(at, heard).await?;
-        let event = self.item.started(self.ms(at)).filter(|_| self.asked.turn_detection.is_some());
+        let started = LiveEvent::SpeechStarted { item: self.item.number, start_ms: self.ms(at) };
+        let event = self.item.once(started).filter(|_| self.asked.turn_detection.is_some());
         self.say(event.into_iter().collect(), None, None).await
     }
 
     /// The sound before `position` is needed only in so far as what follows is recognised with it. An utterance in a language that
     /// is not known yet is recognised alone.
     async fn go_on_from(&mut self, position: u64, heard: u64) -> Result<(), OperationError> {
-        if self.asked.detect_language {
+        if self.asked.speech.detect_language {
             self.context.begin_at(position);
         } else if self.context.has_ended_window(heard) {
             let passage = self.context.passage(heard, heard);
-            let window = last_window(self.speech, self.asked.lang, (passage, position)).await?;
+            let window = last_window(self.speech, self.asked.speech.lang, (passage, position)).await?;
             self.context.go_on_from(window);
         }
         Ok(())
@@ -247,11 +246,13 @@ impl<'a> Session<'a> {
         self.hypotheses.forget();
         let (start_ms, end_ms) = (self.ms(utterance.start), self.ms(utterance.end));
         let is_turn = at_pause && self.asked.turn_detection.is_some();
-        let stopped = is_turn.then(|| self.item.stopped(end_ms)).flatten();
-        let committed = self.item.committed(start_ms, end_ms);
-        self.say(stopped.into_iter().chain(committed).collect(), None, None).await?;
+        let item = self.item.number;
+        let stopped = is_turn.then_some(LiveEvent::SpeechStopped { item, end_ms });
+        let events = stopped.into_iter().chain([LiveEvent::Committed { item, start_ms, end_ms }]);
+        let events = events.filter_map(|event| self.item.once(event)).collect();
+        self.say(events, None, None).await?;
         let passage = self.context.passage(utterance.end, heard);
-        let recognised = recognise(self.speech, self.job.requester, &self.asked, passage).await;
+        let recognised = recognise(self.speech, self.job.requester, &self.asked.speech, passage).await;
         let last = match recognised {
             Ok(recognised) => self.complete(&utterance, recognised).await?,
             Err(OperationError::Engine(EngineError::Run(error))) => {
@@ -276,12 +277,17 @@ impl<'a> Session<'a> {
         self.spent += recognised.spent;
         let (start_ms, end_ms) = (self.ms(utterance.start), self.ms(utterance.end));
         let said = (&recognised.words[..], recognised.confidence, self.seconds(utterance.end));
-        let mut parameters = as_recording(&self.asked);
-        parameters.lang = recognised.detected.unwrap_or(parameters.lang);
-        let translates = std::mem::take(&mut parameters.with_translation);
-        let into = parameters.translate_into.take();
-        let (outcome, took) = outcome_of(self.speech, self.job, &parameters, said).await?;
-        self.spent.model += took;
+        let asked = self.asked.speech.clone();
+        let parameters = SpeechParameters {
+            lang: recognised.detected.unwrap_or(asked.lang),
+            with_translation: false,
+            translate_into: None,
+            with_timestamps: true,
+            with_words: true,
+            with_confidence: true,
+            ..asked
+        };
+        let outcome = self.outcome_of(&parameters, said).await?;
         let Outcome::Transcription { transcription, words, confidence, mut warnings, .. } = outcome else {
             return Ok(Vec::new());
         };
@@ -290,12 +296,11 @@ impl<'a> Session<'a> {
         self.n_changed += usize::from(is_changed);
         let mut last: Vec<LiveEvent> = self.item.delta(further).into_iter().collect();
         let mut translation = None;
-        if translates && !transcription.is_empty() {
+        if asked.with_translation && !transcription.is_empty() {
             self.say(std::mem::take(&mut last), None, None).await?;
-            let parameters =
-                SpeechParameters { with_translation: true, translate_into: into, ..parameters.clone() };
-            let (outcome, took) = outcome_of(self.speech, self.job, &parameters, said).await?;
-            self.spent.model += took;
+            let translate_into = asked.translate_into;
+            let parameters = SpeechParameters { with_translation: true, translate_into, ..parameters };
+            let outcome = self.outcome_of(&parameters, said).await?;
             if let Outcome::Transcription { translation: Some(text), warnings: all, .. } = outcome {
                 warnings = all;
                 last.push(LiveEvent::TranslationDelta { item: self.item.number, text: text.clone(), end_ms });
@@ -303,14 +308,8 @@ impl<'a> Session<'a> {
             }
         }
         warnings.extend(recognised.warnings);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a session is short")]
-        let ms = |seconds: f64| (seconds * 1e3).round() as u64;
-        let words = words.unwrap_or_default().into_iter().map(|word| LiveWord {
-            start_ms: ms(word.start),
-            end_ms: ms(word.end),
-            text: word.text,
-            confidence: word.confidence,
-        });
+        let words = words.unwrap_or_default().into_iter();
+        let words = words.map(|w| Word { start: thousandths(w.start), end: thousandths(w.end), ..w });
         last.push(LiveEvent::Completed(LiveUtterance {
             item: self.item.number,
             start_ms,
@@ -318,6 +317,7 @@ impl<'a> Session<'a> {
             text: self.item.words.text(),
             words: words.collect(),
             confidence,
+            lang: parameters.lang,
             language: recognised.detected,
             translation,
             warnings,
@@ -325,19 +325,34 @@ impl<'a> Session<'a> {
         Ok(last)
     }
 
+    /// What a recording with these words would become.
+    async fn outcome_of(
+        &mut self,
+        parameters: &SpeechParameters,
+        (words, confidence, seconds): (&[TimedText], Option<Confidence>, f64),
+    ) -> Result<Outcome, OperationError> {
+        let LiveJob { requester, progress, .. } = self.job;
+        let job = SpeechJob { requester, parameters, progress };
+        let (outcome, took) = self.speech.outcome_of(&job, confidence, words, seconds).await?;
+        self.spent.model += took;
+        Ok(outcome)
+    }
+
     /// Makes a hypothesis of the open utterance, if nobody else needs the model. What is written with marks and figures, or in
     /// a language that is not known yet, is not known word by word. Returns `false` if one is due and the model is not idle.
     fn guess(&mut self) -> bool {
-        let is_word_by_word = self.asked.written.is_none() && !self.asked.detect_language;
+        let is_word_by_word = self.asked.speech.written.is_none() && !self.asked.speech.detect_language;
         let Some(spoken) = self.cutter.open().filter(|_| is_word_by_word) else { return true };
         let is_due = self.hypotheses.is_due(spoken, self.job.parameters.format.rate());
-        let Some(engine) = self.speech.engines.get(&self.asked.lang).filter(|_| is_due) else { return true };
+        let Some(engine) = self.speech.engines.get(&self.asked.speech.lang).filter(|_| is_due) else {
+            return true;
+        };
         // Without one, it is loaded first.
         let idle = engine.ready().map(LanguageEngine::idle_thread);
         if idle.as_ref().is_some_and(Option::is_none) {
             return false;
         }
-        let (speech, requester, session) = (self.speech, self.job.requester, self.asked.clone());
+        let (speech, requester, session) = (self.speech, self.job.requester, self.asked.speech.clone());
         let heard = self.context.end();
         let passage = self.context.passage(heard, heard);
         let recognising = async move {
@@ -362,7 +377,7 @@ impl<'a> Session<'a> {
         };
         self.spent += recognised.spent;
         let until = self.seconds(self.cutter.belongs_until());
-        let hypothesis = Hypothesis::new(&recognised, until, self.asked.script);
+        let hypothesis = Hypothesis::new(&recognised, until, self.asked.speech.script);
         let (further, open) = self.item.words.further(hypothesis);
         self.context.keep(recognised.known);
         let stable = self.item.words.text();
@@ -419,9 +434,8 @@ impl<'a> Session<'a> {
         self.job.progress.send_modify(|progress| progress.transcribed_s = seconds);
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a session has fewer than 2^52 samples")]
     fn seconds(&self, position: u64) -> f64 {
-        position as f64 / f64::from(self.job.parameters.format.rate())
+        self.context.seconds(position)
     }
 
     fn ms(&self, position: u64) -> u64 {
