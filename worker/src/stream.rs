@@ -1,20 +1,18 @@
 //! The stream of a claimed job: its input comes in while the job runs, and what the job says goes out.
 
-use std::{fmt::Display, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use akhar_jobs::{
     Fence,
-    backend::{StreamFollower, StreamWakeups, StreamWorkers},
+    backend::{BatchError, StreamFollower, StreamWakeups, StreamWorkers},
     store::{InputCursor, InputPart, Output, OutputCursor, StreamStart},
 };
 use akhar_platform::database::Pool;
 use serde_json::Value;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 /// An announcement can be lost, so a stream is read at least this often.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// The pause before a statement is tried again.
-const RETRY_DELAY: Duration = Duration::from_millis(200);
 
 /// The streams of a worker process.
 #[derive(Debug)]
@@ -23,7 +21,7 @@ pub(crate) struct Streams {
     wakeups: Arc<StreamWakeups>,
 }
 
-/// The stream of one job. A statement that fails is tried again until it succeeds: the attempt's time limit ends that.
+/// The stream of one job. A statement is tried until the database answers: the attempt's time limit ends that.
 #[derive(Debug, Clone)]
 pub(crate) struct Stream {
     fence: Fence,
@@ -43,13 +41,13 @@ impl Streams {
 
 impl Stream {
     /// From where this attempt goes on.
-    pub(crate) async fn start(&self) -> StreamStart {
-        until_done(|| self.workers.start_of(self.fence.job)).await
+    pub(crate) async fn start(&self) -> Result<StreamStart, BatchError> {
+        self.workers.start_of(self.fence.job).await
     }
 
     /// The next parts of the input. Empty if there are none yet.
-    pub(crate) async fn read(&self, after: i64) -> Vec<InputPart> {
-        until_done(|| self.workers.read(InputCursor { job: self.fence.job, after })).await
+    pub(crate) async fn read(&self, after: i64) -> Result<Vec<InputPart>, BatchError> {
+        self.workers.read(InputCursor { job: self.fence.job, after }).await
     }
 
     /// Waits until there may be further input.
@@ -58,15 +56,14 @@ impl Stream {
     }
 
     /// All that the job has said so far.
-    pub(crate) async fn said(&self) -> Vec<Value> {
+    pub(crate) async fn said(&self) -> Result<Vec<Value>, BatchError> {
         let mut said = Vec::new();
         loop {
             let after = i64::try_from(said.len()).unwrap_or(i64::MAX);
             let cursor = OutputCursor { job: self.fence.job, after };
-            let further = until_done(|| self.workers.said(cursor)).await;
-            match further {
+            match self.workers.said(cursor).await? {
                 Some(further) if !further.events.is_empty() => said.extend(further.events),
-                _ => return said,
+                _ => return Ok(said),
             }
         }
     }
@@ -77,18 +74,8 @@ impl Stream {
         (n_before, events): (i64, Vec<Value>),
         preview: Option<Value>,
         (n_read, checkpoint): (i64, Option<Value>),
-    ) -> bool {
+    ) -> Result<bool, BatchError> {
         let output = Output { fence: self.fence, n_before, events, preview, n_read, checkpoint };
-        until_done(|| self.workers.write(output.clone())).await
-    }
-}
-
-async fn until_done<T, E: Display, F: Future<Output = Result<T, E>>>(work: impl Fn() -> F) -> T {
-    loop {
-        match work().await {
-            Ok(done) => return done,
-            Err(error) => tracing::debug!(%error, "cannot read or write the stream of a job: trying again"),
-        }
-        sleep(RETRY_DELAY).await;
+        self.workers.write(output).await
     }
 }

@@ -23,7 +23,7 @@ use super::{
     fields::Include,
     session::Names,
     sound::{Part, Sound},
-    waits::{at, in_flight, until_done, woken},
+    waits::{at, in_flight, woken},
 };
 use crate::{
     input::source::Source,
@@ -272,7 +272,7 @@ impl Live {
         let mark = mark.map(|mark| serde_json::to_value(mark).unwrap_or_default());
         let part = InputPart { job, n, bytes, mark };
         let part = NewPart { part, end: i64::try_from(end).unwrap_or(i64::MAX), writer };
-        let append = async move { (end, until_done(|| inputs.append(part.clone())).await) };
+        let append = async move { (end, inputs.append(part).await) };
         self.appending = Some(append.boxed());
     }
 
@@ -298,7 +298,7 @@ impl Live {
         let Connection { app, session_id, .. } = &self.connection;
         let inputs = app.inputs.clone();
         let cursor = OutputCursor { job: *session_id, after: self.n_said };
-        self.looking = Some(async move { until_done(|| inputs.follow(cursor)).await }.boxed());
+        self.looking = Some(async move { inputs.follow(cursor).await }.boxed());
     }
 
     /// Sends what is new.

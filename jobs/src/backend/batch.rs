@@ -274,7 +274,7 @@ fn single<T>(results: Vec<T>) -> Result<T, BatchError> {
 /// Whether a statement failed because of the values that were sent, and not because of the server's state. These are
 /// the SQLSTATE classes 22, 23 and 54:
 /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
-fn is_data_error(error: &sqlx::Error) -> bool {
+pub(super) fn is_data_error(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Encode(_) | sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => true,
         sqlx::Error::Database(e) => {

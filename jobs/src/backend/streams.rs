@@ -3,22 +3,26 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Weak},
+    time::Duration,
 };
 
-use akhar_platform::database::Pool;
+use akhar_platform::database::{Pool, Transient as _};
 use parking_lot::Mutex;
 use sqlx::PgConnection;
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::sleep};
 use uuid::Uuid;
 
 use crate::{
     JobId,
-    backend::batch::{Batch, BatchError, Statement},
+    backend::batch::{Batch, BatchError, Statement, is_data_error},
     store::{
         self, Appended, InputCursor, InputPart, MAX_ENDINGS, NewPart, Output, OutputCursor, OutputsSeen,
         StreamStart,
     },
 };
+
+/// The pause before a statement is tried again.
+const RETRY_DELAY: Duration = Duration::from_millis(200);
 
 struct Append;
 
@@ -84,7 +88,31 @@ impl Statement for WriteOutputs {
     }
 }
 
-/// The side of streams that callers are on: it appends input and reads output.
+/// Executes a statement that can be repeated, again and again while its error may pass.
+async fn until_answered<T, F: Future<Output = Result<T, BatchError>>>(
+    may_pass: fn(&BatchError) -> bool,
+    statement: impl Fn() -> F,
+) -> Result<T, BatchError> {
+    loop {
+        match statement().await {
+            Err(error) if may_pass(&error) => {
+                tracing::debug!(%error, "the stream of a job cannot be reached: trying again");
+                sleep(RETRY_DELAY).await;
+            }
+            answered => return answered,
+        }
+    }
+}
+
+/// Whether an error passes when an operator does something, such as making space on a disk.
+fn can_be_mended(error: &BatchError) -> bool {
+    match error {
+        BatchError::Database(error) => !is_data_error(error),
+        BatchError::Stopped => false,
+    }
+}
+
+/// The side of streams that callers are on: it appends input and reads output. It waits while the database is away.
 #[derive(Debug, Clone)]
 pub struct StreamCallers {
     appends: Batch<Append>,
@@ -102,16 +130,16 @@ impl StreamCallers {
 
     /// Appends a part to the input of a job (see [`store::append`]).
     pub async fn append(&self, part: NewPart) -> Result<Appended, BatchError> {
-        self.appends.execute(part).await
+        until_answered(BatchError::is_transient, || self.appends.execute(part.clone())).await
     }
 
     /// What is new about a stream since the cursor. `None` if there is no such job.
     pub async fn follow(&self, cursor: OutputCursor) -> Result<Option<OutputsSeen>, BatchError> {
-        self.follows.execute(cursor).await
+        until_answered(BatchError::is_transient, || self.follows.execute(cursor)).await
     }
 }
 
-/// The side of streams that workers are on: it reads input and writes output.
+/// The side of streams that workers are on: it reads input and writes output, and waits also for what an operator has to mend.
 #[derive(Debug, Clone)]
 pub struct StreamWorkers {
     db: Pool,
@@ -132,23 +160,24 @@ impl StreamWorkers {
     }
 
     /// From where an attempt goes on.
-    pub async fn start_of(&self, job: JobId) -> Result<StreamStart, sqlx::Error> {
-        self.db.with(async |db: &mut PgConnection| store::stream_start(db, job).await).await
+    pub async fn start_of(&self, job: JobId) -> Result<StreamStart, BatchError> {
+        let start = async |db: &mut PgConnection| store::stream_start(db, job).await;
+        until_answered(can_be_mended, || async { Ok(self.db.with(start).await?) }).await
     }
 
     /// The next parts of the input of a job, some if there are many. Empty if there are none yet.
     pub async fn read(&self, cursor: InputCursor) -> Result<Vec<InputPart>, BatchError> {
-        self.reads.execute(cursor).await
+        until_answered(can_be_mended, || self.reads.execute(cursor)).await
     }
 
     /// What a job has said since the cursor. `None` if there is no such job.
     pub async fn said(&self, cursor: OutputCursor) -> Result<Option<OutputsSeen>, BatchError> {
-        self.follows.execute(cursor).await
+        until_answered(can_be_mended, || self.follows.execute(cursor)).await
     }
 
     /// Writes what a job says. Returns `false` if its claim is no longer current; then nothing was changed.
     pub async fn write(&self, output: Output) -> Result<bool, BatchError> {
-        self.writes.execute(output).await
+        until_answered(can_be_mended, || self.writes.execute(output.clone())).await
     }
 }
 

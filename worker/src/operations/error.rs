@@ -3,6 +3,7 @@
 use std::io;
 
 use akhar_inference::handwriting::PictureError;
+use akhar_jobs::backend::BatchError;
 
 use crate::{engine::EngineError, error::WorkerError};
 
@@ -30,6 +31,9 @@ pub(crate) enum OperationError {
     DecoderStuck,
     #[error("the sound cannot be prepared: {0}")]
     Sound(String),
+    /// The stream of the job cannot be read or written, and trying again would not help.
+    #[error(transparent)]
+    Stream(#[from] BatchError),
     #[error("the job was cancelled, claimed again or queued again")]
     ClaimLost,
     #[error("the thread that searches for the transcript panicked")]

@@ -70,7 +70,7 @@ pub(crate) async fn transcribe(
     speech: &SpeechOperation,
     job: LiveJob<'_>,
 ) -> Result<(Outcome, Timing), OperationError> {
-    let mut session = Session::begin(speech, job).await;
+    let mut session = Session::begin(speech, job).await?;
     if session.cutter.is_open() {
         let position = session.cutter.end();
         session.start_item(position, position).await?;
@@ -86,7 +86,7 @@ pub(crate) async fn transcribe(
         n_changed = session.n_changed,
         "session ended"
     );
-    let said = job.stream.said().await;
+    let said = job.stream.said().await?;
     Ok((outcome::outcome(events(said), seconds), session.spent.with(Preparing::default())))
 }
 
@@ -96,12 +96,12 @@ fn events(said: Vec<Value>) -> impl Iterator<Item = LiveEvent> {
 }
 
 impl<'a> Session<'a> {
-    async fn begin(speech: &'a SpeechOperation, job: LiveJob<'a>) -> Self {
+    async fn begin(speech: &'a SpeechOperation, job: LiveJob<'a>) -> Result<Self, OperationError> {
         let format = job.parameters.format;
-        let inputs = Inputs::new(job.parameters, job.stream.start().await);
-        let said = job.stream.said().await;
+        let inputs = Inputs::new(job.parameters, job.stream.start().await?);
+        let said = job.stream.said().await?;
         let asked = inputs.checkpoint().session.clone();
-        Self {
+        Ok(Self {
             speech,
             job,
             reader: SoundReader::new(format),
@@ -115,7 +115,7 @@ impl<'a> Session<'a> {
             checkpointed: Instant::now(),
             n_changed: 0,
             spent: Recognising::default(),
-        }
+        })
     }
 
     /// Reads the input to its end.
@@ -125,7 +125,7 @@ impl<'a> Session<'a> {
         let mut read_at = began;
         loop {
             let asked_at = Instant::now();
-            let parts = stream.read(self.inputs.n_known()).await;
+            let parts = stream.read(self.inputs.n_known()).await?;
             let n_parts = parts.len();
             // While Postgres is away, no part can come.
             if n_parts > 0 || asked_at.elapsed() > READ_TIME {
@@ -421,7 +421,7 @@ impl<'a> Session<'a> {
             checkpoint = Some(serde_json::to_value(self.inputs.checkpoint()).map_err(json)?);
         }
         let read = (self.inputs.n_deleted(), checkpoint);
-        if !self.job.stream.say((self.n_said, events), preview, read).await {
+        if !self.job.stream.say((self.n_said, events), preview, read).await? {
             return Err(OperationError::ClaimLost);
         }
         self.n_said += n_further;
