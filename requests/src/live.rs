@@ -2,6 +2,7 @@
 //! first two and the worker the last; to the queue they are documents.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{language::Language, outcome::Word, speech::SpeechParameters};
 
@@ -19,6 +20,9 @@ pub struct LiveParameters {
     pub format: SoundFormat,
     /// The session as it begins.
     pub session: LiveSession,
+    /// The same as its client sees it, for the next connection of the client.
+    #[serde(default)]
+    pub shown: Value,
 }
 
 /// A format of sound with one channel. The names are stored in rows: never rename one.

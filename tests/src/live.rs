@@ -46,7 +46,7 @@ impl Session {
     /// Begins this session.
     pub async fn start_as(stack: &Stack, session: Value) -> Self {
         let session = serde_json::from_value(session).expect("a session");
-        let parameters = LiveParameters { format: SoundFormat::Pcm16000, session };
+        let parameters = LiveParameters { format: SoundFormat::Pcm16000, session, shown: Value::Null };
         let work = Parameters::LiveTranscription(parameters).work().expect("JSON");
         let job = NewJob { work, asynchronous: false, ..new_job() };
         submit(&stack.db, &[&job]).await.expect("it is submitted");

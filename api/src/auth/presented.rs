@@ -9,7 +9,10 @@ use axum::http::{HeaderMap, header};
 /// The subprotocol of sockets.
 pub(crate) const PROTOCOL: &str = "realtime";
 const KEY: &str = "openai-insecure-api-key.";
+/// The subprotocol and the header of clients of the version before.
 const FORMER: &str = "openai-beta.realtime-v1";
+const BETA: &str = "openai-beta";
+const BETA_REALTIME: &str = "realtime=v1";
 
 /// The key in the Authorization header. `None` if there is not exactly one header, or its value is not a Bearer key.
 pub(super) fn key(headers: &HeaderMap) -> Option<PresentedKey> {
@@ -29,7 +32,7 @@ pub(crate) struct SocketKey {
     pub(super) key: PresentedKey,
     /// The session behind the token of a secret.
     pub(crate) session: Option<String>,
-    /// Whether its subprotocols ask for the former names.
+    /// Whether it asks for the former names.
     pub(crate) is_former: bool,
 }
 
@@ -46,7 +49,8 @@ pub(crate) fn socket_key(headers: &HeaderMap) -> Option<SocketKey> {
         None if headers.contains_key(header::AUTHORIZATION) => return None,
         None => protocols.iter().find_map(|protocol| protocol.strip_prefix(KEY))?,
     };
-    let is_former = protocols.contains(&FORMER);
+    let is_former =
+        protocols.contains(&FORMER) || headers.get_all(BETA).iter().any(|value| value == BETA_REALTIME);
     let of = |key: &str, session: Option<&str>| {
         let key = PresentedKey::parse(key)?;
         Some(SocketKey { key, session: session.map(str::to_owned), is_former })

@@ -237,6 +237,12 @@ impl From<LimitReached> for ProblemType {
     }
 }
 
+impl From<Violation> for Problem {
+    fn from(violation: Violation) -> Self {
+        Self::violations(vec![violation])
+    }
+}
+
 impl From<sqlx::Error> for Problem {
     fn from(cause: sqlx::Error) -> Self {
         Self::database(&cause)

@@ -3,7 +3,6 @@
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value};
 
-use super::session::Names;
 use crate::{
     input::names::quoted,
     problems::{Code, Violation},
@@ -13,7 +12,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ClientEvent {
     /// Other values of the session.
-    Update { session: Value, names: Names },
+    Update { session: Value, is_former: bool },
     /// Further sound.
     Append(Vec<u8>),
     /// The utterance ends.
@@ -30,7 +29,7 @@ const TYPES: &str =
 const TRANSLATION_TYPES: &str = "session.update, session.input_audio_buffer.append or session.close";
 
 /// Reads an event, and the id that the client has given it. Fields that are not known are ignored.
-pub(super) fn parse(text: &str, names: Names) -> (Option<String>, Result<ClientEvent, Violation>) {
+pub(super) fn parse(text: &str, is_translation: bool) -> (Option<String>, Result<ClientEvent, Violation>) {
     let event: Map<String, Value> = match serde_json::from_str(text) {
         Ok(event) => event,
         Err(error) => {
@@ -39,49 +38,41 @@ pub(super) fn parse(text: &str, names: Names) -> (Option<String>, Result<ClientE
         }
     };
     let event_id = event.get("event_id").and_then(Value::as_str).map(|id| id.chars().take(512).collect());
-    (event_id, event_of(event, names))
+    (event_id, event_of(event, is_translation))
 }
 
-fn event_of(mut event: Map<String, Value>, names: Names) -> Result<ClientEvent, Violation> {
+fn event_of(mut event: Map<String, Value>, is_translation: bool) -> Result<ClientEvent, Violation> {
     let text = |name: &'static str| match event.get(name) {
-        Some(Value::String(text)) => Ok(text),
+        Some(Value::String(text)) => Ok(text.as_str()),
         None => Err(Violation::new(name, Code::Missing, format!("{name} is missing, expected a string"))),
         Some(_) => Err(Violation::new(name, Code::WrongType, format!("{name} is no string"))),
     };
-    let is_translation = names == Names::Translation;
-    match text("type")?.as_str() {
-        kind @ ("session.update" | "transcription_session.update")
-            if !is_translation || kind.starts_with('s') =>
-        {
-            let names = match names {
-                Names::Translation => Names::Translation,
-                Names::Transcription | Names::Former if kind.starts_with('t') => Names::Former,
-                Names::Transcription | Names::Former => Names::Transcription,
-            };
-            let session = event.remove("session").filter(Value::is_object);
-            let wrong = || Violation::new("session", Code::WrongType, "session is no object");
-            Ok(ClientEvent::Update { session: session.ok_or_else(wrong)?, names })
+    Ok(match (text("type")?, is_translation) {
+        ("session.update", _) => {
+            ClientEvent::Update { session: event.remove("session").unwrap_or_default(), is_former: false }
         }
-        kind @ ("input_audio_buffer.append" | "session.input_audio_buffer.append")
-            if is_translation == kind.starts_with('s') =>
-        {
-            let wrong = |error| {
-                Violation::new("audio", Code::WrongType, format!("audio is not base64 (RFC 4648): {error}"))
-            };
-            BASE64_STANDARD.decode(text("audio")?).map(ClientEvent::Append).map_err(wrong)
+        ("transcription_session.update", false) => {
+            ClientEvent::Update { session: event.remove("session").unwrap_or_default(), is_former: true }
         }
-        "input_audio_buffer.commit" if !is_translation => {
-            let is_final = event.get("final") == Some(&Value::Bool(true));
-            Ok(if is_final { ClientEvent::Close } else { ClientEvent::Commit })
+        ("input_audio_buffer.append", false) | ("session.input_audio_buffer.append", true) => {
+            let sound = BASE64_STANDARD.decode(text("audio")?);
+            ClientEvent::Append(sound.map_err(|error| {
+                let detail = format!("audio is not base64 (RFC 4648): {error}");
+                Violation::new("audio", Code::WrongType, detail)
+            })?)
         }
-        "input_audio_buffer.clear" if !is_translation => Ok(ClientEvent::Clear),
-        "session.close" if is_translation => Ok(ClientEvent::Close),
-        other => {
+        ("input_audio_buffer.commit", false) if event.get("final") == Some(&Value::Bool(true)) => {
+            ClientEvent::Close
+        }
+        ("input_audio_buffer.commit", false) => ClientEvent::Commit,
+        ("input_audio_buffer.clear", false) => ClientEvent::Clear,
+        ("session.close", true) => ClientEvent::Close,
+        (other, _) => {
             let types = if is_translation { TRANSLATION_TYPES } else { TYPES };
             let detail = format!("type is {}, expected {types}", quoted(other));
-            Err(Violation::new("type", Code::NotAChoice, detail))
+            return Err(Violation::new("type", Code::NotAChoice, detail));
         }
-    }
+    })
 }
 
 #[cfg(test)]
@@ -106,10 +97,9 @@ mod tests {
                 "wrong_type",
             ),
             (json!({"type": "input_audio_buffer.append", "event_id": "e"}), "audio", "missing"),
-            (json!({"type": "session.update", "session": null, "event_id": "e"}), "session", "wrong_type"),
             (json!({"event_id": "e"}), "type", "missing"),
         ] {
-            let (event_id, read) = parse(&event.to_string(), Names::Transcription);
+            let (event_id, read) = parse(&event.to_string(), false);
             let Violation { field: found, code: why, .. } = read.unwrap_err();
             assert_eq!(
                 (found.as_str(), why.as_str(), event_id.as_deref()),
@@ -117,7 +107,7 @@ mod tests {
                 "{event}"
             );
         }
-        assert_eq!(parse("[]", Names::Transcription).1.unwrap_err().field, "event");
+        assert_eq!(parse("[]", false).1.unwrap_err().field, "event");
     }
 
     proptest! {
@@ -125,12 +115,12 @@ mod tests {
         fn sound_arrives_as_it_was_sent(bytes: Vec<u8>, id in ".{0,40}") {
             let audio = BASE64_STANDARD.encode(&bytes);
             let event = json!({"type": "input_audio_buffer.append", "audio": audio, "event_id": id, "x": 1});
-            prop_assert_eq!(parse(&event.to_string(), Names::Transcription), (Some(id), Ok(ClientEvent::Append(bytes))));
+            prop_assert_eq!(parse(&event.to_string(), false), (Some(id), Ok(ClientEvent::Append(bytes))));
         }
 
         #[test]
         fn any_text_is_an_event_or_a_violation(text: String) {
-            let _ = parse(&text, Names::Translation);
+            let _ = parse(&text, true);
         }
     }
 }

@@ -5,10 +5,7 @@ use axum::extract::ws::Message;
 use serde_json::Value;
 use tokio_tungstenite::tungstenite;
 
-use super::{
-    events::EventPlace,
-    session::{Names, Session},
-};
+use super::{events::EventPlace, session::Session};
 use crate::{
     app::App,
     auth::caller::Caller,
@@ -32,7 +29,7 @@ pub(super) struct Connection {
     pub(super) _place: Option<Place>,
     pub(super) session_id: JobId,
     pub(super) session: Session,
-    pub(super) names: Names,
+    pub(super) is_former: bool,
     /// Of a session that was begun on another connection.
     pub(super) resumed: Option<Resumed>,
 }

@@ -6,13 +6,7 @@ use akhar_jobs::JobId;
 use akhar_requests::live::{LiveEvent, LivePreview, LiveUtterance};
 use serde_json::{Value, json};
 
-use super::{
-    PATH,
-    fields::Include,
-    session::{Names, Session},
-    transcription::TranscriptionSession,
-    translation::TranslationSession,
-};
+use super::{PATH, fields::Include, session::Session, translation::TranslationSession};
 use crate::{
     openai::response::{logprobs, usage},
     problems::{Problem, Violation},
@@ -40,7 +34,7 @@ impl EventPlace {
 #[derive(Debug)]
 pub(super) struct Events {
     session_id: JobId,
-    pub(super) names: Names,
+    pub(super) is_former: bool,
     /// Of a translation: whether there is text already, that was spoken and that is translated, and where the last utterance ends.
     has_text: [bool; 2],
     end_ms: u64,
@@ -49,8 +43,8 @@ pub(super) struct Events {
 }
 
 impl Events {
-    pub(super) const fn new(session_id: JobId, names: Names, seen: EventPlace) -> Self {
-        Self { session_id, names, has_text: [seen.n > 0; 2], end_ms: 0, n_own: 0 }
+    pub(super) const fn new(session_id: JobId, is_former: bool, seen: EventPlace) -> Self {
+        Self { session_id, is_former, has_text: [seen.n > 0; 2], end_ms: 0, n_own: 0 }
     }
 
     /// An event about the connection.
@@ -61,18 +55,11 @@ impl Events {
         event
     }
 
-    fn session(&mut self, what: &str, session: &Session) -> Value {
-        let kind = if self.names == Names::Former { "transcription_session" } else { "session" };
-        let shown = session.shown(&session_text(self.session_id), self.names);
+    /// The session is `created` or `updated`.
+    pub(super) fn session(&mut self, what: &str, session: &Session) -> Value {
+        let kind = if self.is_former { "transcription_session" } else { "session" };
+        let shown = session.shown(&session_text(self.session_id), self.is_former);
         self.own(&format!("{kind}.{what}"), json!({"session": shown}))
-    }
-
-    pub(super) fn created(&mut self, session: &Session) -> Value {
-        self.session("created", session)
-    }
-
-    pub(super) fn updated(&mut self, session: &Session) -> Value {
-        self.session("updated", session)
     }
 
     pub(super) fn cleared(&mut self) -> Value {
@@ -128,7 +115,7 @@ impl Events {
         seen: EventPlace,
     ) -> Vec<Value> {
         let mut events = match session {
-            Session::Transcription(session) => self.told(said, session),
+            Session::Transcription(_) => self.transcribed(said, session.includes(Include::Logprobs)),
             Session::Translation(session) => self.translated(said, session).into_iter().collect(),
         };
         for (part, (kind, event)) in events.iter_mut().enumerate() {
@@ -139,7 +126,7 @@ impl Events {
         events.into_iter().skip(n_seen).map(|(_, event)| event).collect()
     }
 
-    fn told(&self, said: LiveEvent, session: &TranscriptionSession) -> Vec<(&'static str, Value)> {
+    fn transcribed(&self, said: LiveEvent, has_logprobs: bool) -> Vec<(&'static str, Value)> {
         match said {
             LiveEvent::SpeechStarted { item, start_ms } => vec![(
                 "input_audio_buffer.speech_started",
@@ -160,7 +147,7 @@ impl Events {
             )],
             LiveEvent::Completed(utterance) => vec![(
                 "conversation.item.input_audio_transcription.completed",
-                self.completed(utterance, session),
+                self.completed(utterance, has_logprobs),
             )],
             LiveEvent::Failed { item, code, detail } => vec![(
                 "conversation.item.input_audio_transcription.failed",
@@ -201,7 +188,7 @@ impl Events {
             },
         });
         let mut events = vec![("input_audio_buffer.committed", ids)];
-        if self.names == Names::Former {
+        if self.is_former {
             events.push(("conversation.item.created", item));
         } else {
             events.push(("conversation.item.added", item.clone()));
@@ -210,7 +197,7 @@ impl Events {
         events
     }
 
-    fn completed(&self, utterance: LiveUtterance, session: &TranscriptionSession) -> Value {
+    fn completed(&self, utterance: LiveUtterance, has_logprobs: bool) -> Value {
         let LiveUtterance {
             item,
             start_ms,
@@ -225,7 +212,7 @@ impl Events {
         } = utterance;
         let languages = if text.is_empty() { json!([]) } else { json!([{"code": lang.code()}]) };
         let tokens = words.iter().map(|word| (word.text.as_str(), word.confidence));
-        let logprobs = session.includes(Include::Logprobs).then(|| logprobs(tokens)).flatten();
+        let logprobs = has_logprobs.then(|| logprobs(tokens)).flatten();
         #[expect(clippy::cast_precision_loss, reason = "a session has fewer than 2^52 milliseconds")]
         let seconds = |ms: u64| ms as f64 / 1e3;
         json!({
@@ -257,15 +244,15 @@ pub(super) fn session_text(id: JobId) -> String {
 mod tests {
     use uuid::Uuid;
 
-    use super::*;
+    use super::{super::transcription::TranscriptionSession, *};
 
     fn session() -> Session {
-        Session::Transcription(TranscriptionSession::new())
+        Session::Transcription(TranscriptionSession::default())
     }
 
     #[test]
     fn what_a_client_has_seen_is_not_sent_again() {
-        let mut events = Events::new(JobId(Uuid::nil()), Names::Transcription, EventPlace::default());
+        let mut events = Events::new(JobId(Uuid::nil()), false, EventPlace::default());
         let mut ids = |seen: EventPlace| {
             let said = LiveEvent::Committed { item: 2, start_ms: 0, end_ms: 1 };
             let told = events.of_worker((7, said), &session(), seen);
@@ -281,14 +268,14 @@ mod tests {
 
     #[test]
     fn items_name_the_one_before_by_both_names() {
-        for (names, kinds) in [
+        for (is_former, kinds) in [
             (
-                Names::Transcription,
+                false,
                 &["input_audio_buffer.committed", "conversation.item.added", "conversation.item.done"][..],
             ),
-            (Names::Former, &["input_audio_buffer.committed", "conversation.item.created"]),
+            (true, &["input_audio_buffer.committed", "conversation.item.created"]),
         ] {
-            let mut events = Events::new(JobId(Uuid::nil()), names, EventPlace::default());
+            let mut events = Events::new(JobId(Uuid::nil()), is_former, EventPlace::default());
             let committed = |item| {
                 let said = LiveEvent::Committed { item, start_ms: 0, end_ms: 1 };
                 events.of_worker((1, said), &session(), EventPlace::default())

@@ -1,29 +1,27 @@
 //! The fields of a session, and what they may be. Each is named as OpenAI's API names it, but those that this server adds as its forms do.
 
-use akhar_requests::{
-    Digits, KeyTerm, Language, Script,
-    live::{SoundFormat, TurnDetection},
-};
+use std::{fmt::Display, ops::RangeInclusive};
+
+use akhar_requests::{Digits, KeyTerm, Language, Script, live::TurnDetection};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    input::value::Value as _,
+    input::value::{self, Value as _},
     openai::{language::SpokenLanguage, options::Model},
     problems::{Code, Violation},
 };
 
-/// The pauses that end an utterance, milliseconds.
-const MIN_SILENCE_MS: u32 = 100;
-const MAX_SILENCE_MS: u32 = 10_000;
-/// The most sound before the onset of speech that belongs to an utterance, milliseconds.
-const MAX_PREFIX_MS: u32 = 2000;
+/// The pauses that may end an utterance, and the sound before the onset of speech that may belong to it, milliseconds.
+const SILENCE_MS: RangeInclusive<u32> = 100..=10_000;
+const PREFIX_MS: RangeInclusive<u32> = 0..=2000;
 /// The name of a language that is to be detected.
-pub(super) const AUTO: &str = "auto";
+const AUTO: &str = "auto";
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
+    #[default]
     Transcription,
 }
 
@@ -54,9 +52,7 @@ pub(super) struct Input {
     /// No noise is reduced.
     #[serde(default, skip_deserializing)]
     pub(super) noise_reduction: (),
-    #[serde(default)]
     pub(super) transcription: Option<Transcription>,
-    #[serde(default)]
     pub(super) turn_detection: Option<Turns>,
 }
 
@@ -64,7 +60,7 @@ pub(super) struct Input {
 pub(super) struct Format {
     #[serde(rename = "type")]
     pub(super) kind: FormatKind,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rate: Option<u32>,
 }
 
@@ -80,23 +76,21 @@ pub(super) enum FormatKind {
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Transcription {
-    #[serde(default)]
     pub(super) model: Option<String>,
-    #[serde(default)]
     pub(super) language: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) languages: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) keywords: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) delay: Option<Delay>,
-    #[serde(default, rename = "with-translation", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "with-translation", skip_serializing_if = "Option::is_none")]
     pub(super) with_translation: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) script: Option<Script>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) format: Option<TextForm>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) digits: Option<Digits>,
 }
 
@@ -118,23 +112,24 @@ pub(super) enum Delay {
     Xhigh,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Turns {
     #[serde(rename = "type")]
     pub(super) kind: TurnsKind,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) threshold: Option<f32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) prefix_padding_ms: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) silence_duration_ms: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) eagerness: Option<Eagerness>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum TurnsKind {
+    #[default]
     ServerVad,
     SemanticVad,
 }
@@ -160,7 +155,7 @@ impl Default for Input {
             format: Format::default(),
             noise_reduction: (),
             transcription: None,
-            turn_detection: Some(Turns::of(TurnDetection::USUAL)),
+            turn_detection: Some(Turns::default().with(TurnDetection::USUAL)),
         }
     }
 }
@@ -178,22 +173,11 @@ impl Delay {
 }
 
 impl Turns {
-    pub(super) const fn of(turns: TurnDetection) -> Self {
+    /// The same with the values by which turns are detected.
+    pub(super) fn with(self, TurnDetection { threshold, prefix_ms, silence_ms }: TurnDetection) -> Self {
         Self {
-            kind: TurnsKind::ServerVad,
-            threshold: Some(turns.threshold),
-            prefix_padding_ms: Some(turns.prefix_ms),
-            silence_duration_ms: Some(turns.silence_ms),
-            eagerness: None,
-        }
-    }
-
-    /// The same with all values.
-    pub(super) fn whole(self) -> Self {
-        let silence_ms = self.silence_ms();
-        Self {
-            threshold: self.threshold.or(Some(TurnDetection::USUAL.threshold)),
-            prefix_padding_ms: self.prefix_padding_ms.or(Some(TurnDetection::USUAL.prefix_ms)),
+            threshold: Some(threshold),
+            prefix_padding_ms: Some(prefix_ms),
             silence_duration_ms: Some(silence_ms),
             ..self
         }
@@ -209,38 +193,33 @@ impl Turns {
     }
 
     pub(super) fn detection(&self) -> Result<TurnDetection, Violation> {
-        const FIELD: &str = "session.audio.input.turn_detection.";
-        let within = |name: &str, value: u32, (least, most): (u32, u32)| {
-            let detail = format!("{FIELD}{name} is {value}, expected {least} to {most}");
-            let is_within = (least..=most).contains(&value);
-            is_within
-                .then_some(value)
-                .ok_or_else(|| Violation::new(&format!("{FIELD}{name}"), Code::OutOfRange, detail))
-        };
-        let threshold = self.threshold.unwrap_or(TurnDetection::USUAL.threshold);
-        if !(0.0..=1.0).contains(&threshold) {
-            let detail = format!("{FIELD}threshold is {threshold}, expected 0 to 1");
-            return Err(Violation::new(&format!("{FIELD}threshold"), Code::OutOfRange, detail));
-        }
+        let prefix_ms = self.prefix_padding_ms.unwrap_or(TurnDetection::USUAL.prefix_ms);
         Ok(TurnDetection {
-            silence_ms: within("silence_duration_ms", self.silence_ms(), (MIN_SILENCE_MS, MAX_SILENCE_MS))?,
-            prefix_ms: within(
-                "prefix_padding_ms",
-                self.prefix_padding_ms.unwrap_or(TurnDetection::USUAL.prefix_ms),
-                (0, MAX_PREFIX_MS),
+            silence_ms: within("silence_duration_ms", self.silence_ms(), SILENCE_MS)?,
+            prefix_ms: within("prefix_padding_ms", prefix_ms, PREFIX_MS)?,
+            threshold: within(
+                "threshold",
+                self.threshold.unwrap_or(TurnDetection::USUAL.threshold),
+                0.0..=1.0,
             )?,
-            threshold,
         })
     }
+}
+
+fn within<T: PartialOrd + Display>(name: &str, value: T, range: RangeInclusive<T>) -> Result<T, Violation> {
+    if range.contains(&value) {
+        return Ok(value);
+    }
+    let field = format!("session.audio.input.turn_detection.{name}");
+    let detail = format!("{field} is {value}, expected {} to {}", range.start(), range.end());
+    Err(Violation::new(&field, Code::OutOfRange, detail))
 }
 
 impl Transcription {
     /// The language, if there is one.
     pub(super) fn language(&self, model: Option<Model>) -> Result<Option<Language>, Violation> {
         const FIELD: &str = "session.audio.input.transcription.language";
-        let read = |text: &str| {
-            SpokenLanguage::check(FIELD, text).map(|language| language.0).map_err(|mut all| all.remove(0))
-        };
+        let read = |text: &str| checked::<SpokenLanguage>(FIELD, text).map(|language| language.0);
         let of_model = model.and_then(Model::language);
         let hints = self.languages.as_deref().unwrap_or_default();
         let named = match (&self.language, hints) {
@@ -271,18 +250,6 @@ impl Transcription {
     }
 }
 
-impl Format {
-    pub(super) const fn of(format: SoundFormat) -> Self {
-        let (kind, rate) = match format {
-            SoundFormat::Pcm24000 => (FormatKind::Pcm, Some(24_000)),
-            SoundFormat::Pcm16000 => (FormatKind::Pcm, Some(16_000)),
-            SoundFormat::Mulaw8000 => (FormatKind::Mulaw, None),
-            SoundFormat::Alaw8000 => (FormatKind::Alaw, None),
-        };
-        Self { kind, rate }
-    }
-}
-
 impl Input {
     pub(super) fn check_rate(&mut self) -> Result<(), Violation> {
         const FIELD: &str = "session.audio.input.format.rate";
@@ -298,6 +265,11 @@ impl Input {
         }
         Ok(())
     }
+}
+
+/// The value of a field, or the first thing that is wrong with it.
+pub(super) fn checked<T: value::Value>(field: &str, text: &str) -> Result<T, Violation> {
+    T::check(field, text).map_err(|mut all| all.remove(0))
 }
 
 /// A session after an update, which is not checked yet.

@@ -8,22 +8,20 @@ use akhar_jobs::{
 };
 use akhar_requests::{
     Parameters,
-    live::{LIVE_IDLE_S, LiveMark, LiveParameters, LivePreview},
+    live::{LIVE_IDLE_S, LiveMark, LiveParameters, LivePreview, LiveSession},
 };
 use axum::extract::ws::{Message, WebSocket};
 use bytes::Bytes;
-use futures::future::{BoxFuture, FutureExt as _};
-use serde_json::Value;
-use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+use futures::future::{BoxFuture, FutureExt as _, pending};
+use serde_json::{Value, json};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout, timeout_at};
 
 use super::{
     client_events::{ClientEvent, parse},
     connection::{Connection, End, MAX_EVENT_BYTES, Resumed, received, text},
     events::{EventPlace, Events},
     fields::Include,
-    session::Names,
     sound::{Part, Sound},
-    waits::{at, in_flight, woken},
 };
 use crate::{
     input::source::Source,
@@ -36,6 +34,8 @@ use crate::{
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// The time after which a client that has sent nothing, not even the answer to a ping, is gone.
 const SILENCE_LIMIT: Duration = Duration::from_secs(LIVE_IDLE_S as u64);
+/// The longest time between two looks at what the worker says.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long the sound of a client that has closed its socket may wait for the database.
 const LAST_WRITES_LIMIT: Duration = Duration::from_secs(10);
 
@@ -48,13 +48,16 @@ pub(super) struct Live {
     pub(super) events: Events,
     /// The session's sound, once there is any. Then there is a job.
     sound: Option<Sound>,
-    follower: Option<StreamFollower>,
+    follower: StreamFollower,
     seen: EventPlace,
     /// The number of the worker's events that were sent.
     n_said: i64,
     preview: Option<Value>,
+    /// What the worker was asked for last, if that is known.
+    asked: Option<LiveSession>,
     appending: Option<Appending>,
     looking: Option<Looking>,
+    looked_at: Instant,
     /// The sound for which the account's quota is reserved, seconds.
     reserved_s: f64,
     /// The sound is over: nothing more is taken. Holds why, if its client did not ask for that.
@@ -66,36 +69,29 @@ impl Live {
     pub(super) fn new(connection: Connection) -> Self {
         let seen = connection.resumed.as_ref().map(|resumed| resumed.seen).unwrap_or_default();
         let mut live = Self {
-            events: Events::new(connection.session_id, connection.names, seen),
+            events: Events::new(connection.session_id, connection.is_former, seen),
             sound: None,
-            follower: None,
-            seen: EventPlace::default(),
-            n_said: 0,
+            follower: connection.app.outputs.follow(connection.session_id),
+            seen,
+            n_said: (seen.n - 1).max(0),
             preview: None,
+            asked: None,
             appending: None,
             looking: None,
+            looked_at: Instant::now(),
             reserved_s: audio_quota::LIVE_STEP_S,
             is_ending: false,
             end: None,
             connection,
         };
-        if let Some(Resumed { seen, n_parts, n_bytes, .. }) = live.connection.resumed {
-            live.follow(n_parts, n_bytes);
-            live.seen = seen;
-            live.n_said = (seen.n - 1).max(0);
+        if let Some(Resumed { n_parts, n_bytes, .. }) = live.connection.resumed {
+            live.sound = Some(Sound::behind(live.connection.session.sound_format(), n_parts, n_bytes));
         }
         live
     }
 
-    /// Follows the session's job, which is there now.
-    fn follow(&mut self, n_parts: i64, n_bytes: u64) {
-        let Connection { app, session, session_id, .. } = &self.connection;
-        self.sound = Some(Sound::behind(session.sound_format(), n_parts, n_bytes));
-        self.follower = Some(app.outputs.follow(*session_id));
-    }
-
     pub(super) async fn run(&mut self, socket: &mut WebSocket) -> Result<Infallible, End> {
-        let created = self.events.created(&self.connection.session);
+        let created = self.events.session("created", &self.connection.session);
         self.send(socket, &created).await?;
         if let (Some(_), Some(sound)) = (&self.connection.resumed, &self.sound) {
             let stored = self.events.stored(sound.stored_ms());
@@ -110,6 +106,7 @@ impl Live {
             self.append();
             let has_room = !self.is_ending && self.sound.as_ref().is_none_or(Sound::has_room);
             let due = self.sound.as_ref().filter(|_| self.appending.is_none()).and_then(Sound::due);
+            let can_look = self.sound.is_some() && self.looking.is_none();
             tokio::select! {
                 message = socket.recv(), if has_room => {
                     heard_at = Instant::now();
@@ -117,8 +114,9 @@ impl Live {
                 }
                 (end, appended) = in_flight(&mut self.appending) => self.appended(socket, end, appended?).await?,
                 seen = in_flight(&mut self.looking) => self.show(socket, seen?).await?,
-                () = woken(self.follower.as_ref()), if self.looking.is_none() => self.look(),
-                () = at(due) => (),
+                // What the worker says is announced, but announcements can be lost.
+                _ = timeout_at(self.looked_at + LOOK_INTERVAL, self.follower.woken()), if can_look => self.look(),
+                () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => (),
                 _ = pings.tick() => {
                     if !has_room {
                         heard_at = Instant::now(); // nothing is read of it
@@ -148,7 +146,7 @@ impl Live {
                 let detail = format!("event has {n_bytes} bytes, expected at most {MAX_EVENT_BYTES}");
                 (None, Err(Violation::new("event", Code::TooLarge, detail)))
             }
-            Message::Text(message) => parse(&message, self.events.names),
+            Message::Text(message) => parse(&message, self.connection.session.is_translation()),
             Message::Ping(_) | Message::Pong(_) => return Ok(()),
             Message::Close(_) => return Err(End::Closed),
             Message::Binary(_) => {
@@ -168,71 +166,62 @@ impl Live {
 
     /// Does what an event asks for. Returns the event that answers it.
     async fn act(&mut self, event: ClientEvent) -> Result<Result<Option<Value>, Violation>, End> {
-        match event {
-            ClientEvent::Update { session, names } => Ok(self.update(session, names).map(Some)),
-            ClientEvent::Append(bytes) => {
-                if self.sound.is_none() && !bytes.is_empty() {
+        match (event, &mut self.sound) {
+            (ClientEvent::Update { session, is_former }, _) => {
+                return Ok(self.update(session, is_former).map(Some));
+            }
+            (ClientEvent::Append(bytes), sound) => {
+                if sound.is_none() && !bytes.is_empty() {
                     self.submit().await?;
                 }
                 if let Some(sound) = &mut self.sound {
                     sound.push(&bytes, Instant::now());
                 }
                 self.reserve().await;
-                Ok(Ok(None))
             }
-            ClientEvent::Commit => {
-                let Some(sound) = &mut self.sound else {
-                    let detail = "audio is empty, expected sound before input_audio_buffer.commit";
-                    return Ok(Err(Violation::new("audio", Code::Empty, detail)));
-                };
-                sound.mark(LiveMark::Commit);
-                Ok(Ok(None))
+            (ClientEvent::Commit, Some(sound)) => sound.mark(LiveMark::Commit),
+            (ClientEvent::Commit, None) => {
+                let detail = "audio is empty, expected sound before input_audio_buffer.commit";
+                return Ok(Err(Violation::new("audio", Code::Empty, detail)));
             }
-            ClientEvent::Close if self.sound.is_none() => Err(End::Over),
-            ClientEvent::Close => {
-                self.stop();
-                Ok(Ok(None))
-            }
-            ClientEvent::Clear => match &mut self.sound {
-                Some(sound) => {
-                    sound.mark(LiveMark::Clear);
-                    Ok(Ok(None))
-                }
-                None => Ok(Ok(Some(self.events.cleared()))),
-            },
+            (ClientEvent::Clear, Some(sound)) => sound.mark(LiveMark::Clear),
+            (ClientEvent::Clear, None) => return Ok(Ok(Some(self.events.cleared()))),
+            (ClientEvent::Close, Some(_)) => self.stop(),
+            (ClientEvent::Close, None) => return Err(End::Over),
         }
+        Ok(Ok(None))
     }
 
-    fn update(&mut self, update: Value, names: Names) -> Result<Value, Violation> {
+    fn update(&mut self, update: Value, is_former: bool) -> Result<Value, Violation> {
         let before = &self.connection.session;
-        let session = before.updated(update, names)?;
+        let session = before.updated(update, is_former)?;
         if let Some(sound) = &mut self.sound {
             if session.sound_format() != before.sound_format() {
                 let detail = "session.audio.input.format changes, but there is sound already";
                 return Err(Violation::new("session.audio.input.format", Code::Unsupported, detail));
             }
             let live = session.live()?;
-            if before.live().as_ref() != Ok(&live) {
-                sound.mark(LiveMark::Session { session: live });
+            if self.asked.as_ref() != Some(&live) {
+                sound.mark(LiveMark::Session { session: live.clone() });
+                self.asked = Some(live);
             }
         }
         self.connection.session = session;
-        if self.events.names != Names::Former {
-            self.events.names = names; // a client of before knows no others
-        }
-        Ok(self.events.updated(&self.connection.session))
+        self.events.is_former |= is_former; // a client of before knows no others
+        Ok(self.events.session("updated", &self.connection.session))
     }
 
     /// Submits the session's job.
     async fn submit(&mut self) -> Result<(), End> {
         let Connection { app, caller, context, session, session_id, .. } = &self.connection;
-        let session_parameters = session.live().map_err(|violation| Problem::violations(vec![violation]))?;
-        let parameters = LiveParameters { format: session.sound_format(), session: session_parameters };
+        let (format, live) = (session.sound_format(), session.live()?);
+        let parameters = LiveParameters { format, session: live.clone(), shown: json!(session) };
         let parameters = Parameters::LiveTranscription(parameters);
         let intake = Intake { caller, context, parameters, source: Some(Source::Live(*session_id)) };
         // What is stored of it can be taken up again, so the job goes on without its client.
         submit_followed(app, intake).await?.cancel_on_disconnect.disarm();
-        self.follow(0, 0);
+        self.sound = Some(Sound::behind(format, 0, 0));
+        self.asked = Some(live);
         Ok(())
     }
 
@@ -297,6 +286,7 @@ impl Live {
     fn look(&mut self) {
         let Connection { app, session_id, .. } = &self.connection;
         let inputs = app.inputs.clone();
+        self.looked_at = Instant::now();
         let cursor = OutputCursor { job: *session_id, after: self.n_said };
         self.looking = Some(async move { inputs.follow(cursor).await }.boxed());
     }
@@ -376,4 +366,12 @@ impl Live {
             tracing::warn!("the end of a session could not be stored");
         }
     }
+}
+
+/// Waits for what is under way, if anything is.
+async fn in_flight<T>(under_way: &mut Option<BoxFuture<'static, T>>) -> T {
+    let Some(future) = under_way else { return pending().await };
+    let done = future.await;
+    *under_way = None;
+    done
 }

@@ -18,7 +18,6 @@ mod socket;
 mod sound;
 mod transcription;
 mod translation;
-mod waits;
 
 /// The path of sockets.
 pub(crate) const PATH: &str = "/v1/realtime";

@@ -7,11 +7,12 @@ use akhar_jobs::{
 use akhar_platform::database::retry_transient;
 use akhar_requests::{Operation, SPEECH, live::LiveParameters};
 use axum::{
+    Extension,
     extract::{
-        FromRequestParts, State,
+        State,
         ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection},
     },
-    http::{HeaderMap, Uri, request::Parts},
+    http::{HeaderMap, Uri},
     response::Response,
 };
 use serde_json::json;
@@ -24,7 +25,7 @@ use super::{
     connection::{Connection, MAX_EVENT_BYTES, MAX_READ_BYTES, Resumed},
     events::EventPlace,
     secrets,
-    session::{Names, Session},
+    session::Session,
     socket::serve,
     sound::MAX_WAITING_BYTES,
     transcription::TranscriptionSession,
@@ -50,9 +51,6 @@ use crate::{
 
 /// The memory of a connection: an event, the sound in it, and what waits for the database.
 const CONNECTION_BYTES: usize = MAX_READ_BYTES + MAX_EVENT_BYTES + MAX_WAITING_BYTES;
-/// The header by which clients of the version before ask for its names.
-const BETA: &str = "openai-beta";
-const BETA_REALTIME: &str = "realtime=v1";
 
 problems! {
     /// The problems of opening a socket.
@@ -142,27 +140,13 @@ impl Value for EventPlace {
 pub(crate) struct Document;
 
 /// A request to open a socket.
-pub(crate) struct Opening {
-    caller: Caller,
-    context: RequestContext,
-    headers: HeaderMap,
-    place: Option<Place>,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-}
-
-impl FromRequestParts<App> for Opening {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        Ok(Self {
-            caller: Caller::from_request_parts(parts, app).await?,
-            context: RequestContext::from_request_parts(parts, app).await?,
-            headers: parts.headers.clone(),
-            place: parts.extensions.get().cloned(),
-            upgrade: WebSocketUpgrade::from_request_parts(parts, app).await,
-        })
-    }
-}
+pub(crate) type Opening = (
+    Caller,
+    RequestContext,
+    HeaderMap,
+    Option<Extension<Place>>,
+    Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+);
 
 /// Switches to a socket, on which the client sends sound and gets its text.
 #[utoipa::path(
@@ -184,15 +168,13 @@ pub(crate) async fn transcribe(
     opening: Opening,
 ) -> Result<Response, Problem> {
     let RealtimeQuery { _intent: _, model, session, starting_after } = query::parse(&uri)?;
-    let presented = socket_key(&opening.headers);
-    let (of_secret, names) = begun(presented.as_ref(), false)?
-        .unwrap_or((Session::Transcription(TranscriptionSession::new()), Names::Transcription));
-    let is_former = presented.is_some_and(|presented| presented.is_former)
-        || opening.headers.get_all(BETA).iter().any(|value| value == BETA_REALTIME);
-    let of_model = |model| Session::Transcription(TranscriptionSession::of_model(model));
-    let names = if is_former { Names::Former } else { names };
-    let begins = (model.map_or(of_secret, of_model), names);
-    open(app, opening, begins, (session, starting_after)).await
+    let (of_secret, is_former) = begun(&opening.2, false)?;
+    let begins = of_secret.unwrap_or_else(|| Session::Transcription(TranscriptionSession::default()));
+    let begins = match (begins, model) {
+        (Session::Transcription(session), Some(model)) => Session::Transcription(session.with_model(model)),
+        (begins, _) => begins,
+    };
+    open(app, opening, (begins, is_former), (session, starting_after)).await
 }
 
 /// Switches to a socket, on which the client sends sound and gets its translation.
@@ -214,33 +196,35 @@ pub(crate) async fn translate(
     opening: Opening,
 ) -> Result<Response, Problem> {
     let TranslationQuery { model, session, starting_after } = query::parse(&uri)?;
-    let of_model = |model| (Session::Translation(TranslationSession::new(model)), Names::Translation);
-    let begins = begun(socket_key(&opening.headers).as_ref(), true)?.or_else(|| model.map(of_model));
+    let of_model = |model| Session::Translation(TranslationSession::new(model));
+    let begins = begun(&opening.2, true)?.0.or_else(|| model.map(of_model));
     let begins = begins.ok_or_else(|| Problem::internal("a required parameter is absent"))?;
-    open(app, opening, begins, (session, starting_after)).await
+    open(app, opening, (begins, false), (session, starting_after)).await
 }
 
-/// The session that the request's secret begins. `None` if its key is none.
-fn begun(presented: Option<&SocketKey>, is_translation: bool) -> Result<Option<(Session, Names)>, Problem> {
-    let secret = presented.and_then(|presented| presented.session.as_deref());
-    let begun = secret.map(secrets::session).transpose()?;
-    if begun.as_ref().is_some_and(|(_, names)| (*names == Names::Translation) != is_translation) {
+/// The session that the request's secret begins, `None` if its key is none, and whether the client asks for the former names.
+fn begun(headers: &HeaderMap, is_translation: bool) -> Result<(Option<Session>, bool), Problem> {
+    let Some(SocketKey { session, is_former, .. }) = socket_key(headers) else { return Ok((None, false)) };
+    let Some((session, is_former_secret)) = session.as_deref().map(secrets::session).transpose()? else {
+        return Ok((None, is_former));
+    };
+    if session.is_translation() != is_translation {
         let detail = "The secret is for a session of the other kind: transcription or translation.";
         return Err(Problem::of(ProblemType::OutOfScope).with_detail(detail));
     }
-    Ok(begun)
+    Ok((Some(session), is_former || is_former_secret))
 }
 
 async fn open(
     app: App,
     opening: Opening,
-    (begins, names): (Session, Names),
+    (begins, is_former): (Session, bool),
     (session, starting_after): (Option<SessionId>, Option<EventPlace>),
 ) -> Result<Response, Problem> {
-    let Opening { caller, context, headers: _, place, upgrade } = opening;
+    let (caller, context, _, place, upgrade) = opening;
     let upgrade = upgrade.map_err(|rejection| {
         let detail = format!("Upgrade is not websocket, or the request is no opening handshake: {rejection}");
-        Problem::violations(vec![Violation::new("Upgrade", Code::Missing, detail)])
+        Violation::new("Upgrade", Code::Missing, detail)
     })?;
     if app.shutdown.soft.is_cancelled() {
         return Err(Problem::of(ProblemType::Draining));
@@ -253,8 +237,8 @@ async fn open(
     let (session_id, session, resumed) = match session {
         None => (JobId(Uuid::now_v7()), begins, None),
         Some(SessionId(id)) => {
-            let (parameters, resumed) = resume(&app, &caller, id, starting_after.unwrap_or_default()).await?;
-            (id, begins.begun(&parameters), Some(resumed))
+            let (session, resumed) = resume(&app, &caller, id, starting_after.unwrap_or_default()).await?;
+            (id, session, Some(resumed))
         }
     };
     let token = app.tasks.token();
@@ -265,10 +249,10 @@ async fn open(
         stream,
         session_id,
         session,
-        names,
+        is_former,
         resumed,
         _memory: memory,
-        _place: place,
+        _place: place.map(|Extension(place)| place),
     };
     let span = tracing::Span::current();
     let upgrade = upgrade
@@ -288,7 +272,7 @@ async fn resume(
     caller: &Caller,
     id: JobId,
     seen: EventPlace,
-) -> Result<(LiveParameters, Resumed), Problem> {
+) -> Result<(Session, Resumed), Problem> {
     if find(app, caller, id).await?.operation != Operation::LiveTranscription {
         let detail = format!("The job {id} is no session of live transcription.");
         return Err(Problem::of(ProblemType::NotFound).with_detail(detail));
@@ -297,7 +281,8 @@ async fn resume(
     let Some(TakenOver { writer, n_stored, n_bytes, parameters }) = taken else {
         return Err(Problem::of(ProblemType::JobDeleted));
     };
-    let parameters: LiveParameters = serde_json::from_value(parameters).map_err(Problem::internal)?;
+    let LiveParameters { shown, .. } = serde_json::from_value(parameters).map_err(Problem::internal)?;
+    let session = serde_json::from_value(shown).map_err(Problem::internal)?;
     let n_bytes = u64::try_from(n_bytes).unwrap_or(0);
-    Ok((parameters, Resumed { seen, n_parts: n_stored, n_bytes, writer }))
+    Ok((session, Resumed { seen, n_parts: n_stored, n_bytes, writer }))
 }

@@ -16,15 +16,13 @@ use utoipa::OpenApi;
 use uuid::Uuid;
 
 use super::{
-    session::{Names, Session},
-    transcription::TranscriptionSession,
-    translation::TranslationSession,
+    fields::checked, session::Session, transcription::TranscriptionSession, translation::TranslationSession,
 };
 use crate::{
     app::App,
     auth::{caller::Caller, scope::ANY_ORIGIN},
     http::context::AcceptsJson,
-    input::{json, value::Value as _},
+    input::json,
     openai::options::Model,
     problems::{Code, Problem, ProblemType, Violation, responses::problems},
     tokens,
@@ -47,7 +45,7 @@ problems! {
 #[derive(Serialize, Deserialize)]
 struct Content {
     session: Session,
-    names: Names,
+    is_former: bool,
 }
 
 /// The part of the OpenAPI document that describes these routes.
@@ -82,11 +80,11 @@ pub(crate) async fn of_client(
     request: Request,
 ) -> Result<Response, Problem> {
     let mut body = read(&app, &caller, request).await?;
-    let session = match body.remove("session") {
-        Some(update) => updated(&transcription(), update, Names::Transcription)?,
-        None => transcription(),
-    };
-    respond(&app, &caller, (session, Names::Transcription), &body).await
+    let mut session = Session::Transcription(TranscriptionSession::default());
+    if let Some(update) = body.remove("session") {
+        session = session.updated(update, false)?;
+    }
+    respond(&app, &caller, session, &body).await
 }
 
 /// Responds with a secret for sessions that translate.
@@ -117,13 +115,12 @@ pub(crate) async fn of_translation(
     let mut update = body.remove("session").unwrap_or_default();
     let model = update["model"].as_str().ok_or_else(|| {
         let detail = format!("{FIELD} is missing, expected a model's name");
-        Problem::violations(vec![Violation::new(FIELD, Code::Missing, detail)])
+        Violation::new(FIELD, Code::Missing, detail)
     })?;
-    let model = Model::check(FIELD, model).map_err(Problem::violations)?;
+    let model = checked::<Model>(FIELD, model)?;
     update["model"] = json!(model.id());
-    let session = Session::Translation(TranslationSession::new(model));
-    let session = updated(&session, update, Names::Translation)?;
-    respond(&app, &caller, (session, Names::Translation), &body).await
+    let session = Session::Translation(TranslationSession::new(model)).updated(update, false)?;
+    respond(&app, &caller, session, &body).await
 }
 
 /// Responds with a session of the former names and its secret.
@@ -150,24 +147,23 @@ pub(crate) async fn of_transcription_session(
     request: Request,
 ) -> Result<Response, Problem> {
     let body = read(&app, &caller, request).await?;
-    let session = updated(&transcription(), Value::Object(body), Names::Former)?;
-    let lifetime = Duration::from_secs(LIFETIME_S);
-    let (value, expires_at) = create(&app, &caller, (&session, Names::Former), lifetime).await?;
-    let mut shown = session.shown(&id(), Names::Former);
-    shown["client_secret"] = json!({"value": value, "expires_at": expires_at});
+    let session = TranscriptionSession::default().updated(Value::Object(body), true)?;
+    let content = Content { session: Session::Transcription(session), is_former: true };
+    let secret = create(&app, &caller, &content, Duration::from_secs(LIFETIME_S)).await?;
+    let mut shown = content.session.shown(&id(), true);
+    shown["client_secret"] = secret;
     Ok(Json(shown).into_response())
 }
 
-/// The session that a secret begins, and its names.
-pub(super) fn session(content: &str) -> Result<(Session, Names), Problem> {
+/// The session that a secret begins, and whether by the former names.
+pub(super) fn session(content: &str) -> Result<(Session, bool), Problem> {
     let decoded = BASE64_URL_SAFE_NO_PAD.decode(content).ok();
     let content = decoded.and_then(|content| serde_json::from_slice::<Content>(&content).ok());
-    let Content { session, names } = content.ok_or_else(|| {
+    let Content { session, is_former } = content.ok_or_else(|| {
         Problem::of(ProblemType::Unauthorized).with_detail("The secret is not as the server has made it.")
     })?;
-    // What could be asked for may have changed since.
-    session.live().map_err(|violation| Problem::violations(vec![violation]))?;
-    Ok((session, names))
+    session.live()?; // what could be asked for may have changed since
+    Ok((session, is_former))
 }
 
 async fn read(app: &App, caller: &Caller, request: Request) -> Result<Map<String, Value>, Problem> {
@@ -176,31 +172,23 @@ async fn read(app: &App, caller: &Caller, request: Request) -> Result<Map<String
         let parsed = serde_json::from_str(value.get());
         parsed.map(|value| (name.clone(), value)).map_err(|error| {
             let detail = format!("{name} cannot be read: {error}");
-            Problem::violations(vec![Violation::new(&name, Code::WrongType, detail)])
+            Violation::new(&name, Code::WrongType, detail).into()
         })
     };
     members.into_iter().map(member).collect()
-}
-
-fn transcription() -> Session {
-    Session::Transcription(TranscriptionSession::new())
-}
-
-fn updated(session: &Session, update: Value, names: Names) -> Result<Session, Problem> {
-    session.updated(update, names).map_err(|violation| Problem::violations(vec![violation]))
 }
 
 /// The secret of a session, for as long as the body says.
 async fn respond(
     app: &App,
     caller: &Caller,
-    (session, names): (Session, Names),
+    session: Session,
     body: &Map<String, Value>,
 ) -> Result<Response, Problem> {
-    let lifetime = lifetime(body.get("expires_after"))?;
-    let (value, expires_at) = create(app, caller, (&session, names), lifetime).await?;
-    let session = session.shown(&id(), names);
-    Ok(Json(json!({"value": value, "expires_at": expires_at, "session": session})).into_response())
+    let content = Content { session, is_former: false };
+    let mut secret = create(app, caller, &content, lifetime(body.get("expires_after"))?).await?;
+    secret["session"] = content.session.shown(&id(), false);
+    Ok(Json(secret).into_response())
 }
 
 fn lifetime(expires_after: Option<&Value>) -> Result<Duration, Problem> {
@@ -211,7 +199,7 @@ fn lifetime(expires_after: Option<&Value>) -> Result<Duration, Problem> {
     seconds.map(Duration::from_secs).ok_or_else(|| {
         let field = "expires_after.seconds";
         let detail = format!("{field} is not within {SHORTEST_S} to {LONGEST_S}");
-        Problem::violations(vec![Violation::new(field, Code::OutOfRange, detail)])
+        Violation::new(field, Code::OutOfRange, detail).into()
     })
 }
 
@@ -220,22 +208,17 @@ fn too_long() -> Violation {
     Violation::new("session", Code::TooLong, detail)
 }
 
-/// Makes a secret. Returns it, and when it expires, as seconds since 1970.
-async fn create(
-    app: &App,
-    caller: &Caller,
-    (session, names): (&Session, Names),
-    lifetime: Duration,
-) -> Result<(String, i64), Problem> {
-    let content =
-        serde_json::to_vec(&Content { session: session.clone(), names }).map_err(Problem::internal)?;
+/// Makes a secret. Returns it as `value`, and when it expires, as seconds since 1970.
+async fn create(app: &App, caller: &Caller, content: &Content, lifetime: Duration) -> Result<Value, Problem> {
+    let content = serde_json::to_vec(content).map_err(Problem::internal)?;
     if content.len() > MAX_SESSION_BYTES {
-        return Err(Problem::violations(vec![too_long()]));
+        return Err(too_long().into());
     }
     let scope = (Operation::LiveTranscription.name(), ANY_ORIGIN);
     let (token, expires_at) = tokens::create(app, caller, scope, lifetime).await?;
     let content = BASE64_URL_SAFE_NO_PAD.encode(content);
-    Ok((format!("{}.{content}", token.expose()), expires_at.timestamp()))
+    let value = format!("{}.{content}", token.expose());
+    Ok(json!({"value": value, "expires_at": expires_at.timestamp()}))
 }
 
 /// The id of a session that no socket has begun.

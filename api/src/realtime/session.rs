@@ -1,22 +1,11 @@
 //! The session as its client sees it: updates come in, and the whole effective session goes out, and what it asks of a worker.
 
-use akhar_requests::live::{LiveParameters, LiveSession, SoundFormat};
+use akhar_requests::live::{LiveSession, SoundFormat};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{fields::Include, transcription::TranscriptionSession, translation::TranslationSession};
-use crate::problems::Violation;
-
-/// By which names events and fields go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Names {
-    /// Those of transcription.
-    Transcription,
-    /// Those that transcription had before.
-    Former,
-    /// Those of translation.
-    Translation,
-}
+use crate::problems::{Code, Violation};
 
 /// The effective session, by the present names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,21 +18,18 @@ pub(super) enum Session {
 }
 
 impl Session {
-    /// The session after an update. Only what the update names changes, and `null` turns a part off.
-    pub(super) fn updated(&self, update: Value, names: Names) -> Result<Self, Violation> {
-        match self {
-            Self::Transcription(session) => {
-                session.updated(update, names == Names::Former).map(Self::Transcription)
-            }
-            Self::Translation(session) => session.updated(update).map(Self::Translation),
-        }
+    pub(super) const fn is_translation(&self) -> bool {
+        matches!(self, Self::Translation(_))
     }
 
-    /// This session as it was begun with these parameters.
-    pub(super) fn begun(self, parameters: &LiveParameters) -> Self {
+    /// The session after an update, which may be by the former names. Only what the update names changes, and `null` turns a part off.
+    pub(super) fn updated(&self, update: Value, is_former: bool) -> Result<Self, Violation> {
+        if !update.is_object() {
+            return Err(Violation::new("session", Code::WrongType, "session is no object"));
+        }
         match self {
-            Self::Transcription(_) => Self::Transcription(TranscriptionSession::of(parameters)),
-            Self::Translation(session) => Self::Translation(session.begun(parameters)),
+            Self::Transcription(session) => session.updated(update, is_former).map(Self::Transcription),
+            Self::Translation(session) => session.updated(update).map(Self::Translation),
         }
     }
 
@@ -63,17 +49,33 @@ impl Session {
     }
 
     pub(super) fn includes(&self, what: Include) -> bool {
-        match self {
-            Self::Transcription(session) => session.includes(what),
-            Self::Translation(session) => session.includes(what),
-        }
+        let include = match self {
+            Self::Transcription(session) => &session.include,
+            Self::Translation(session) => &session.include,
+        };
+        include.iter().flatten().any(|include| *include == what)
     }
 
-    /// The session as its client gets it.
-    pub(super) fn shown(&self, id: &str, names: Names) -> Value {
+    /// The session as its client gets it, by the present or the former names.
+    pub(super) fn shown(&self, id: &str, is_former: bool) -> Value {
         match self {
-            Self::Transcription(session) => session.shown(id, names == Names::Former),
+            Self::Transcription(session) => session.shown(id, is_former),
             Self::Translation(session) => session.shown(id),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_update_is_an_object() {
+        let session = Session::Transcription(TranscriptionSession::default());
+        for (update, is_former) in [(json!(5), false), (Value::Null, true), (json!(["x"]), false)] {
+            assert_eq!(session.updated(update, is_former).unwrap_err().field, "session");
         }
     }
 }

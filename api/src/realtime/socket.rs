@@ -8,7 +8,6 @@ use tokio::time::timeout;
 use super::{
     connection::{Connection, End, text},
     live::Live,
-    session::Names,
 };
 use crate::problems::ProblemType;
 
@@ -18,16 +17,13 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(2);
 /// Serves a connection until it ends.
 pub(super) async fn serve(connection: Connection, mut socket: WebSocket) {
     let mut live = Live::new(connection);
-    let end = match live.run(&mut socket).await {
-        Ok(never) => match never {},
-        Err(end) => end,
-    };
+    let Err(end) = live.run(&mut socket).await;
     tracing::info!(end = end.name(), session = %live.connection.session_id, "socket closed");
     match end {
         End::Closed => live.finish().await,
         End::Lost => tracing::debug!("the socket of a session broke"),
         End::Over => {
-            if live.events.names == Names::Translation {
+            if live.connection.session.is_translation() {
                 let _ = socket.send(text(&live.events.closed())).await; // the client may be gone
             }
             close(socket, close_code::NORMAL, "the session is over").await;

@@ -2,43 +2,37 @@
 
 use akhar_requests::{
     Digits, SpeechParameters,
-    live::{LiveParameters, LiveSession, SoundFormat},
+    live::{LiveSession, SoundFormat},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::fields::{
-    AUTO, Audio, Delay, Format, FormatKind, Include, Kind, TextForm, Transcription, Turns, merged,
-};
+use super::fields::{Audio, Delay, FormatKind, Include, Kind, TextForm, Turns, checked, merged};
 use crate::{
-    input::value::Value as _,
     openai::options::Model,
     problems::{Code, Violation},
 };
 
+/// The former names of formats.
+const FORMER_FORMATS: [(FormatKind, &str); 3] =
+    [(FormatKind::Pcm, "pcm16"), (FormatKind::Mulaw, "g711_ulaw"), (FormatKind::Alaw, "g711_alaw")];
+
 /// The effective session, by the present names.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct TranscriptionSession {
     #[serde(rename = "type")]
     kind: Kind,
     #[serde(default)]
     audio: Audio,
-    #[serde(default)]
-    include: Option<Vec<Include>>,
+    pub(super) include: Option<Vec<Include>>,
 }
 
 impl TranscriptionSession {
-    /// A session whose client has said nothing.
-    pub(super) fn new() -> Self {
-        Self { kind: Kind::Transcription, audio: Audio::default(), include: None }
-    }
-
-    /// One that transcribes with this model.
-    pub(super) fn of_model(model: Model) -> Self {
-        let mut session = Self::new();
-        session.audio.input.transcription =
-            Some(Transcription { model: Some(model.id().to_owned()), ..Transcription::default() });
-        session
+    /// The same with this model, if it has none.
+    pub(super) fn with_model(mut self, model: Model) -> Self {
+        let transcription = self.audio.input.transcription.get_or_insert_default();
+        transcription.model.get_or_insert_with(|| model.id().to_owned());
+        self
     }
 
     /// The session after an update. Only what the update names changes, and `null` turns a part off.
@@ -46,42 +40,18 @@ impl TranscriptionSession {
         let update = if is_former { renamed(update)? } else { update };
         let mut session: Self = merged(self, update)?;
         session.audio.input.check_rate()?;
-        session.live()?;
+        let detection = session.live()?.turn_detection;
         let turns = &mut session.audio.input.turn_detection;
-        *turns = turns.take().map(Turns::whole);
+        *turns = turns.take().zip(detection).map(|(turns, detection)| turns.with(detection));
         Ok(session)
-    }
-
-    /// The session that asks for this.
-    pub(super) fn of(parameters: &LiveParameters) -> Self {
-        let LiveParameters { format, session: live } = parameters;
-        let mut session = Self::new();
-        let input = &mut session.audio.input;
-        input.format = Format::of(*format);
-        input.turn_detection = live.turn_detection.map(Turns::of);
-        let delays = [Delay::Minimal, Delay::Low, Delay::Medium, Delay::High, Delay::Xhigh];
-        let language = if live.speech.detect_language { AUTO } else { live.speech.lang.code() };
-        input.transcription = Some(Transcription {
-            language: Some(language.to_owned()),
-            keywords: Some(live.speech.keyterms.iter().map(|term| term.as_str().to_owned()).collect()),
-            delay: delays.into_iter().find(|delay| delay.ms() == live.delay_ms),
-            with_translation: Some(live.speech.with_translation),
-            script: Some(live.speech.script),
-            format: Some(if live.speech.written.is_some() { TextForm::Written } else { TextForm::Spoken }),
-            digits: live.speech.written,
-            ..Transcription::default()
-        });
-        session
     }
 
     /// What it asks of a worker.
     pub(super) fn live(&self) -> Result<LiveSession, Violation> {
         let input = &self.audio.input;
         let asked = input.transcription.clone().unwrap_or_default();
-        let model = asked.model.as_deref().map(|model| {
-            Model::check("session.audio.input.transcription.model", model).map_err(|mut all| all.remove(0))
-        });
-        let model = model.transpose()?;
+        let of_name = |name: &str| checked::<Model>("session.audio.input.transcription.model", name);
+        let model = asked.model.as_deref().map(of_name).transpose()?;
         let language = asked.language(model)?;
         let is_auto = language.is_none() && input.transcription.is_some();
         let is_written = asked.format == Some(TextForm::Written);
@@ -119,10 +89,6 @@ impl TranscriptionSession {
         }
     }
 
-    pub(super) fn includes(&self, what: Include) -> bool {
-        self.include.iter().flatten().any(|include| *include == what)
-    }
-
     /// The session as a client of the present or the former names gets it.
     pub(super) fn shown(&self, id: &str, is_former: bool) -> Value {
         let mut shown = json!(self);
@@ -131,16 +97,12 @@ impl TranscriptionSession {
             shown["object"] = json!("realtime.transcription_session");
             return shown;
         }
-        let format = match self.sound_format() {
-            SoundFormat::Pcm24000 | SoundFormat::Pcm16000 => "pcm16",
-            SoundFormat::Mulaw8000 => "g711_ulaw",
-            SoundFormat::Alaw8000 => "g711_alaw",
-        };
+        let format = FORMER_FORMATS.iter().find(|(kind, _)| *kind == self.audio.input.format.kind);
         let input = &mut shown["audio"]["input"];
         json!({
             "id": id,
             "object": "realtime.transcription_session",
-            "input_audio_format": format,
+            "input_audio_format": format.map(|(_, name)| name),
             "input_audio_transcription": input["transcription"].take(),
             "input_audio_noise_reduction": null,
             "turn_detection": input["turn_detection"].take(),
@@ -151,30 +113,24 @@ impl TranscriptionSession {
 
 /// An update by the former names, by the present ones.
 fn renamed(mut update: Value) -> Result<Value, Violation> {
-    let mut input = Map::new();
-    let parts = [("input_audio_transcription", "transcription"), ("turn_detection", "turn_detection")];
-    let mut of = |name: &str| update.as_object_mut().and_then(|update| update.remove(name));
-    for (former, present) in parts {
-        if let Some(value) = of(former) {
-            input.insert(present.to_owned(), value);
+    let mut renamed = json!({"audio": {"input": {}}});
+    let mut former = |name: &str| update.as_object_mut().and_then(|update| update.remove(name));
+    for (name, present) in
+        [("input_audio_transcription", "transcription"), ("turn_detection", "turn_detection")]
+    {
+        if let Some(value) = former(name) {
+            renamed["audio"]["input"][present] = value;
         }
     }
-    if let Some(format) = of("input_audio_format") {
-        let kind = match format.as_str() {
-            Some("pcm16") => "audio/pcm",
-            Some("g711_ulaw") => "audio/pcmu",
-            Some("g711_alaw") => "audio/pcma",
-            _ => {
-                let field = "session.input_audio_format";
-                let detail = format!("{field} is {format}, expected pcm16, g711_ulaw or g711_alaw");
-                return Err(Violation::new(field, Code::NotAChoice, detail));
-            }
+    if let Some(sent) = former("input_audio_format") {
+        let Some((kind, _)) = FORMER_FORMATS.iter().find(|(_, name)| sent == *name) else {
+            let field = "session.input_audio_format";
+            let detail = format!("{field} is {sent}, expected pcm16, g711_ulaw or g711_alaw");
+            return Err(Violation::new(field, Code::NotAChoice, detail));
         };
-        input.insert("format".to_owned(), json!({"type": kind}));
+        renamed["audio"]["input"]["format"] = json!({"type": kind});
     }
-    let include = of("include");
-    let mut renamed = json!({"audio": {"input": input}});
-    if let Some(include) = include {
+    if let Some(include) = former("include") {
         renamed["include"] = include;
     }
     Ok(renamed)
@@ -187,7 +143,7 @@ mod tests {
     use super::*;
 
     fn updated(update: Value) -> Result<TranscriptionSession, Violation> {
-        TranscriptionSession::new().updated(update, false)
+        TranscriptionSession::default().updated(update, false)
     }
 
     #[test]
@@ -200,7 +156,7 @@ mod tests {
         assert_eq!((&input["turn_detection"], &input["format"]["rate"]), (&Value::Null, &json!(24_000)));
         assert_eq!(session.updated(update, false), Ok(session.clone()), "the same update changes nothing");
         let former = json!({"input_audio_transcription": {"model": "gpt-live-transcribe", "language": "pa"}, "turn_detection": null});
-        assert_eq!(TranscriptionSession::new().updated(former, true), Ok(session.clone()));
+        assert_eq!(TranscriptionSession::default().updated(former, true), Ok(session.clone()));
         let shown = session.shown("sess_1", true);
         assert_eq!((&shown["input_audio_format"], &shown["turn_detection"]), (&json!("pcm16"), &Value::Null));
     }
@@ -240,13 +196,13 @@ mod tests {
         ] {
             assert_eq!(updated(update.clone()).unwrap_err().field, field, "{update}");
         }
-        assert!(TranscriptionSession::new().updated(json!({"input_audio_format": "mp3"}), true).is_err());
+        assert!(TranscriptionSession::default().updated(json!({"input_audio_format": "mp3"}), true).is_err());
     }
 
     #[test]
     fn a_session_asks_for_what_its_client_says() {
         let live = |input: Value| updated(json!({"audio": {"input": input}})).unwrap().live().unwrap();
-        let silent = TranscriptionSession::new().live().unwrap();
+        let silent = TranscriptionSession::default().live().unwrap();
         assert_eq!((silent.speech.lang, silent.speech.detect_language), (Language::Panjabi, false));
         let any = live(json!({"transcription": {"model": "gpt-transcribe"}}));
         assert!(any.speech.detect_language);
@@ -267,16 +223,5 @@ mod tests {
             json!({"turn_detection": {"type": "semantic_vad", "eagerness": "high", "silence_duration_ms": null}}),
         );
         assert_eq!(eager.turn_detection.unwrap().silence_ms, 300);
-    }
-
-    #[test]
-    fn a_session_that_is_taken_up_again_asks_for_the_same() {
-        let update = json!({"audio": {"input": {
-            "format": {"type": "audio/pcmu"}, "turn_detection": null,
-            "transcription": {"language": "auto", "keywords": ["Akhar"], "delay": "high", "format": "written"}}}});
-        let session = updated(update).unwrap();
-        let parameters = LiveParameters { format: session.sound_format(), session: session.live().unwrap() };
-        let again = TranscriptionSession::of(&parameters);
-        assert_eq!((again.sound_format(), again.live().unwrap()), (parameters.format, parameters.session));
     }
 }

@@ -4,14 +4,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use akhar_requests::{
     Language, SpeechParameters,
-    live::{LiveParameters, LiveSession, MAX_LIVE_S, TurnDetection},
+    live::{LiveSession, MAX_LIVE_S, TurnDetection},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::fields::{Include, merged};
+use super::fields::{Include, checked, merged};
 use crate::{
-    input::value::Value as _,
     openai::{language::SpokenLanguage, options::Model},
     problems::{Code, Violation},
 };
@@ -24,8 +23,7 @@ pub(super) struct TranslationSession {
     model: String,
     #[serde(default)]
     audio: Audio,
-    #[serde(default)]
-    include: Option<Vec<Include>>,
+    pub(super) include: Option<Vec<Include>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -47,7 +45,6 @@ struct Input {
     /// No noise is reduced.
     #[serde(default, skip_deserializing)]
     noise_reduction: (),
-    #[serde(default)]
     transcription: Option<Transcription>,
 }
 
@@ -82,18 +79,10 @@ impl TranslationSession {
         Ok(session)
     }
 
-    pub(super) fn begun(mut self, parameters: &LiveParameters) -> Self {
-        if let Some(language) = parameters.session.speech.translate_into {
-            language.code().clone_into(&mut self.audio.output.language);
-        }
-        self
-    }
-
     /// What it asks of a worker. Either language may be spoken.
     pub(super) fn live(&self) -> Result<LiveSession, Violation> {
         const FIELD: &str = "session.audio.output.language";
-        let into =
-            SpokenLanguage::check(FIELD, &self.audio.output.language).map_err(|mut all| all.remove(0))?;
+        let into = checked::<SpokenLanguage>(FIELD, &self.audio.output.language)?;
         let speech = SpeechParameters {
             detect_language: true,
             with_translation: true,
@@ -101,10 +90,6 @@ impl TranslationSession {
             ..SpeechParameters::default()
         };
         Ok(LiveSession { speech, turn_detection: Some(TurnDetection::USUAL), delay_ms: 0 })
-    }
-
-    pub(super) fn includes(&self, what: Include) -> bool {
-        self.include.iter().flatten().any(|include| *include == what)
     }
 
     /// Whether its client gets the text that is translated.
@@ -126,6 +111,7 @@ impl TranslationSession {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::value::Value as _;
 
     #[test]
     fn only_the_language_and_the_transcript_can_be_changed() {

@@ -155,7 +155,7 @@ mod tests {
     fn sound_that_is_needed_again_stays_and_its_marks_are_not_processed_again() {
         let session: LiveSession = state(json!({"lang": "pa"}));
         let next = LiveSession { delay_ms: 9, ..session.clone() };
-        let parameters = LiveParameters { format: SoundFormat::Pcm16000, session };
+        let parameters = LiveParameters { format: SoundFormat::Pcm16000, session, shown: json!(null) };
         let mut inputs = Inputs::new(&parameters, StreamStart::default());
         for n in 1..=6 {
             inputs.advance(n, PART);
