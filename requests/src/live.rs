@@ -172,10 +172,8 @@ pub struct LiveUtterance {
 pub struct LivePreview {
     /// The number of the utterance.
     pub item: u32,
-    /// The text of its deltas.
-    pub stable: String,
-    /// What would follow, with the space before it.
-    pub open: String,
+    /// All of its text, as it seems now.
+    pub text: String,
 }
 
 #[cfg(test)]

@@ -78,9 +78,8 @@ impl Events {
 
     /// What the open utterance may become.
     pub(super) fn hypothesis(&mut self, preview: &LivePreview) -> Value {
-        let text = format!("{}{}", preview.stable, preview.open);
         let item_id = self.item_id(preview.item);
-        self.own("akhar.hypothesis", json!({"item_id": item_id, "content_index": 0, "text": text}))
+        self.own("akhar.hypothesis", json!({"item_id": item_id, "content_index": 0, "text": preview.text}))
     }
 
     /// An event of the client was wrong.

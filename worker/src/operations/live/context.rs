@@ -81,16 +81,6 @@ impl Context {
         Passage { sound, utterance: self.seconds(self.state.boundary)..end }
     }
 
-    /// Keeps the transcripts of windows for the next passages.
-    pub(super) fn keep(&mut self, known: Vec<(usize, Transcript)>) {
-        self.known = known;
-    }
-
-    /// Other words may be recognised in the same windows from now on.
-    pub(super) fn forget_known(&mut self) {
-        self.known.clear();
-    }
-
     /// The sound before `position` belongs to no further word.
     pub(super) fn begin_at(&mut self, position: u64) {
         self.state =

@@ -97,7 +97,7 @@ struct Step {
 /// Cuts a session.
 #[derive(Debug)]
 pub(super) struct Cutter {
-    settings: TurnDetection,
+    pub(super) settings: TurnDetection,
     /// Samples of a step.
     step: usize,
     /// The position of the first step.
@@ -130,11 +130,6 @@ impl Cutter {
     pub(super) fn state(&self) -> CutterState {
         let level = self.steps.first().map_or(self.level, |step| step.before);
         CutterState { position: self.position, level, is_further: self.is_further }
-    }
-
-    /// Follows other settings from now on.
-    pub(super) const fn set(&mut self, settings: TurnDetection) {
-        self.settings = settings;
     }
 
     /// The position behind the last sample.

@@ -36,11 +36,12 @@ struct Read {
 pub(super) struct Inputs {
     format: SoundFormat,
     read: VecDeque<Read>,
-    checkpoint: Checkpoint,
+    /// From where this attempt went on, or would go on now.
+    pub(super) checkpoint: Checkpoint,
     /// The number of the last part that is deleted.
-    n_deleted: i64,
+    pub(super) n_deleted: i64,
     /// The number of the last part that is known, and the bytes up to its end.
-    n_known: i64,
+    pub(super) n_known: i64,
     n_bytes: u64,
 }
 
@@ -64,21 +65,6 @@ impl Inputs {
             n_deleted: start.n_read,
             n_known: start.n_read,
         }
-    }
-
-    /// From where this attempt went on, or would go on now.
-    pub(super) const fn checkpoint(&self) -> &Checkpoint {
-        &self.checkpoint
-    }
-
-    /// The number of the last part that is known.
-    pub(super) const fn n_known(&self) -> i64 {
-        self.n_known
-    }
-
-    /// The number of the last part that is deleted.
-    pub(super) const fn n_deleted(&self) -> i64 {
-        self.n_deleted
     }
 
     /// The bytes of a part that are needed.
@@ -168,12 +154,12 @@ mod tests {
         assert!(!inputs.can_delete(cutter, context(16_000)));
         assert!(inputs.can_delete(cutter, context(40_000)));
         inputs.reach(cutter, context(40_000));
-        assert_eq!(inputs.n_deleted(), 2, "a part is one second, and what is needed begins in the third one");
-        let checkpoint = serde_json::to_value(inputs.checkpoint()).unwrap();
-        let start = StreamStart { n_read: inputs.n_deleted(), checkpoint: Some(checkpoint) };
+        assert_eq!(inputs.n_deleted, 2, "a part is one second, and what is needed begins in the third one");
+        let checkpoint = json!(inputs.checkpoint);
+        let start = StreamStart { n_read: inputs.n_deleted, checkpoint: Some(checkpoint) };
         let mut again = Inputs::new(&parameters, start);
-        assert_eq!(again.checkpoint().session, next, "it begins with the fourth part");
-        let needed = usize::try_from(again.checkpoint().context.first_sample(16_000)).unwrap() * 2;
+        assert_eq!(again.checkpoint.session, next, "it begins with the fourth part");
+        let needed = usize::try_from(again.checkpoint.context.first_sample(16_000)).unwrap() * 2;
         assert_eq!(again.new_bytes(&vec![0; PART]).len(), 3 * PART - needed);
         for (n, is_processed) in [(3, true), (4, true), (5, false)] {
             again.advance(n, PART);

@@ -20,7 +20,8 @@ pub(super) struct Item {
 }
 
 impl Item {
-    fn new(number: u32) -> Self {
+    /// One of which nothing is said.
+    pub(super) fn new(number: u32) -> Self {
         Self { number, said: HashSet::new(), words: StableWords::default() }
     }
 
@@ -47,16 +48,6 @@ impl Item {
         }
         item.words = StableWords::new(&text);
         item
-    }
-
-    /// The next one.
-    pub(super) fn next(&self) -> Self {
-        Self::new(self.number + 1)
-    }
-
-    /// The same one without its sound.
-    pub(super) fn cleared(&self) -> Self {
-        Self::new(self.number)
     }
 
     /// An event about it, unless there was one of its kind.
@@ -92,6 +83,6 @@ mod tests {
         assert_eq!(item.once(committed.clone()), Some(committed.clone()));
         assert_eq!(item.once(committed), None);
         let next = LiveEvent::SpeechStarted { item: 3, start_ms: 7 };
-        assert_eq!(item.next().once(next.clone()), Some(next));
+        assert_eq!(Item::new(3).once(next.clone()), Some(next));
     }
 }

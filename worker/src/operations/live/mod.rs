@@ -15,6 +15,7 @@ mod recogniser;
 mod session;
 mod sound;
 mod stable;
+mod utterance;
 
 pub(super) use recogniser::LiveJob;
 pub(super) use session::transcribe;
