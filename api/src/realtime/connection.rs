@@ -1,6 +1,6 @@
 //! What a connection has, what comes of its client, and how it ends.
 
-use akhar_jobs::JobId;
+use akhar_jobs::{JobId, store::TakenOver};
 use axum::extract::ws::Message;
 use serde_json::Value;
 use tokio_tungstenite::tungstenite;
@@ -31,18 +31,9 @@ pub(super) struct Connection {
     pub(super) session: Session,
     pub(super) is_former: bool,
     /// Of a session that was begun on another connection.
-    pub(super) resumed: Option<Resumed>,
-}
-
-/// Where a session goes on.
-pub(super) struct Resumed {
-    /// What its client has seen.
+    pub(super) resumed: Option<TakenOver>,
+    /// What its client has seen there.
     pub(super) seen: EventPlace,
-    /// The parts and bytes that are stored.
-    pub(super) n_parts: i64,
-    pub(super) n_bytes: u64,
-    /// The number of connections before.
-    pub(super) writer: i32,
 }
 
 /// Why a connection ends.

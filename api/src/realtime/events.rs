@@ -168,7 +168,10 @@ impl Events {
             LiveEvent::Delta { text, .. } if session.is_transcribed() => {
                 ("session.input_transcript.delta", 0, text)
             }
-            LiveEvent::TranslationDelta { text, .. } => ("session.output_transcript.delta", 1, text),
+            LiveEvent::TranslationDelta { text, end_ms, .. } => {
+                self.end_ms = end_ms; // its client may have seen what is before it on another connection
+                ("session.output_transcript.delta", 1, text)
+            }
             _ => return None,
         };
         let has_text = std::mem::replace(&mut self.has_text[which], true);
@@ -244,6 +247,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::{super::transcription::TranscriptionSession, *};
+    use crate::{input::value::Value as _, openai::options::Model};
 
     fn session() -> Session {
         Session::Transcription(TranscriptionSession::default())
@@ -263,6 +267,17 @@ mod tests {
         for odd in ["", "event_", "event_0_0", "event_1", "event_c1", "event_-1_0", "1_0"] {
             assert_eq!(EventPlace::parse(odd), None, "{odd}");
         }
+    }
+
+    #[test]
+    fn a_translation_that_goes_on_on_another_connection_has_its_time() {
+        let model = Model::parse("gpt-realtime-translate").unwrap();
+        let session = Session::Translation(TranslationSession::new(model));
+        let seen = EventPlace::parse("event_2_0").unwrap();
+        let mut events = Events::new(JobId(Uuid::nil()), false, seen);
+        let said = LiveEvent::TranslationDelta { item: 1, text: "a".to_owned(), end_ms: 4_100 };
+        let told = events.of_worker((3, said), &session, seen);
+        assert_eq!((&told[0]["delta"], &told[0]["elapsed_ms"]), (&json!(" a"), &json!(4_200)));
     }
 
     #[test]

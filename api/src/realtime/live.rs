@@ -4,7 +4,7 @@ use std::{convert::Infallible, time::Duration};
 
 use akhar_jobs::{
     backend::{BatchError, StreamFollower},
-    store::{Appended, InputPart, NewPart, OutputCursor, OutputsSeen},
+    store::{Appended, InputPart, NewPart, OutputCursor, OutputsSeen, TakenOver},
 };
 use akhar_requests::{
     Parameters,
@@ -18,8 +18,8 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout, t
 
 use super::{
     client_events::{ClientEvent, parse},
-    connection::{Connection, End, MAX_EVENT_BYTES, Resumed, received, text},
-    events::{EventPlace, Events},
+    connection::{Connection, End, MAX_EVENT_BYTES, received, text},
+    events::Events,
     fields::Include,
     sound::{Part, Sound},
 };
@@ -49,7 +49,6 @@ pub(super) struct Live {
     /// The session's sound, once there is any. Then there is a job.
     sound: Option<Sound>,
     follower: StreamFollower,
-    seen: EventPlace,
     /// The number of the worker's events that were sent.
     n_said: i64,
     preview: Option<Value>,
@@ -67,12 +66,14 @@ pub(super) struct Live {
 
 impl Live {
     pub(super) fn new(connection: Connection) -> Self {
-        let seen = connection.resumed.as_ref().map(|resumed| resumed.seen).unwrap_or_default();
-        let mut live = Self {
-            events: Events::new(connection.session_id, connection.is_former, seen),
-            sound: None,
-            follower: connection.app.outputs.follow(connection.session_id),
-            seen,
+        let Connection { app, session_id, session, is_former, resumed, seen, .. } = &connection;
+        let behind = |TakenOver { n_stored, n_bytes, .. }: &TakenOver| {
+            Sound::behind(session.sound_format(), *n_stored, u64::try_from(*n_bytes).unwrap_or(0))
+        };
+        Self {
+            events: Events::new(*session_id, *is_former, *seen),
+            sound: resumed.as_ref().map(behind),
+            follower: app.outputs.follow(*session_id),
             n_said: (seen.n - 1).max(0),
             preview: None,
             asked: None,
@@ -83,11 +84,7 @@ impl Live {
             is_ending: false,
             end: None,
             connection,
-        };
-        if let Some(Resumed { n_parts, n_bytes, .. }) = live.connection.resumed {
-            live.sound = Some(Sound::behind(live.connection.session.sound_format(), n_parts, n_bytes));
         }
-        live
     }
 
     pub(super) async fn run(&mut self, socket: &mut WebSocket) -> Result<Infallible, End> {
@@ -258,7 +255,7 @@ impl Live {
         let Connection { app, session_id, resumed, .. } = &self.connection;
         let (inputs, job) = (app.inputs.clone(), *session_id);
         let writer = resumed.as_ref().map_or(0, |resumed| resumed.writer);
-        let mark = mark.map(|mark| serde_json::to_value(mark).unwrap_or_default());
+        let mark = mark.map(|mark| json!(mark));
         let part = InputPart { job, n, bytes, mark };
         let part = NewPart { part, end: i64::try_from(end).unwrap_or(i64::MAX), writer };
         let append = async move { (end, inputs.append(part).await) };
@@ -302,7 +299,9 @@ impl Live {
             self.n_said += 1;
             // A newer worker may say what this version does not know.
             let Ok(said) = serde_json::from_value(said) else { continue };
-            for event in self.events.of_worker((self.n_said, said), &self.connection.session, self.seen) {
+            for event in
+                self.events.of_worker((self.n_said, said), &self.connection.session, self.connection.seen)
+            {
                 self.send(socket, &event).await?;
             }
         }

@@ -2,10 +2,10 @@
 
 use akhar_jobs::{
     JobId,
-    store::{self, TakenOver},
+    store::{self, OutputCursor, TakenOver},
 };
 use akhar_platform::database::retry_transient;
-use akhar_requests::{Operation, SPEECH, live::LiveParameters};
+use akhar_requests::{Operation, SPEECH};
 use axum::{
     Extension,
     extract::{
@@ -15,6 +15,7 @@ use axum::{
     http::{HeaderMap, Uri},
     response::Response,
 };
+use serde::Deserialize as _;
 use serde_json::json;
 use tracing::Instrument as _;
 use utoipa::OpenApi;
@@ -22,7 +23,7 @@ use uuid::Uuid;
 
 use super::{
     PATH,
-    connection::{Connection, MAX_EVENT_BYTES, MAX_READ_BYTES, Resumed},
+    connection::{Connection, MAX_EVENT_BYTES, MAX_READ_BYTES},
     events::EventPlace,
     secrets,
     session::Session,
@@ -140,13 +141,8 @@ impl Value for EventPlace {
 pub(crate) struct Document;
 
 /// A request to open a socket.
-pub(crate) type Opening = (
-    Caller,
-    RequestContext,
-    HeaderMap,
-    Option<Extension<Place>>,
-    Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-);
+pub(crate) type Opening =
+    (Caller, RequestContext, Option<Extension<Place>>, Result<WebSocketUpgrade, WebSocketUpgradeRejection>);
 
 /// Switches to a socket, on which the client sends sound and gets its text.
 #[utoipa::path(
@@ -165,10 +161,11 @@ pub(crate) type Opening = (
 pub(crate) async fn transcribe(
     State(app): State<App>,
     uri: Uri,
+    headers: HeaderMap,
     opening: Opening,
 ) -> Result<Response, Problem> {
     let RealtimeQuery { _intent: _, model, session, starting_after } = query::parse(&uri)?;
-    let (of_secret, is_former) = begun(&opening.2, false)?;
+    let (of_secret, is_former) = begun(&headers, false)?;
     let begins = of_secret.unwrap_or_else(|| Session::Transcription(TranscriptionSession::default()));
     let begins = match (begins, model) {
         (Session::Transcription(session), Some(model)) => Session::Transcription(session.with_model(model)),
@@ -193,11 +190,12 @@ pub(crate) async fn transcribe(
 pub(crate) async fn translate(
     State(app): State<App>,
     uri: Uri,
+    headers: HeaderMap,
     opening: Opening,
 ) -> Result<Response, Problem> {
     let TranslationQuery { model, session, starting_after } = query::parse(&uri)?;
     let of_model = |model| Session::Translation(TranslationSession::new(model));
-    let begins = begun(&opening.2, true)?.0.or_else(|| model.map(of_model));
+    let begins = begun(&headers, true)?.0.or_else(|| model.map(of_model));
     let begins = begins.ok_or_else(|| Problem::internal("a required parameter is absent"))?;
     open(app, opening, (begins, false), (session, starting_after)).await
 }
@@ -221,7 +219,7 @@ async fn open(
     (begins, is_former): (Session, bool),
     (session, starting_after): (Option<SessionId>, Option<EventPlace>),
 ) -> Result<Response, Problem> {
-    let (caller, context, _, place, upgrade) = opening;
+    let (caller, context, place, upgrade) = opening;
     let upgrade = upgrade.map_err(|rejection| {
         let detail = format!("Upgrade is not websocket, or the request is no opening handshake: {rejection}");
         Violation::new("Upgrade", Code::Missing, detail)
@@ -234,10 +232,11 @@ async fn open(
         Problem::of(ProblemType::TooManyStreams).with_detail(detail)
     })?;
     let memory = app.body_memory(SPEECH, caller.account_id).reserve(CONNECTION_BYTES)?;
+    let seen = starting_after.filter(|_| session.is_some()).unwrap_or_default();
     let (session_id, session, resumed) = match session {
         None => (JobId(Uuid::now_v7()), begins, None),
         Some(SessionId(id)) => {
-            let (session, resumed) = resume(&app, &caller, id, starting_after.unwrap_or_default()).await?;
+            let (session, resumed) = resume(&app, &caller, (id, begins.is_translation()), seen).await?;
             (id, session, Some(resumed))
         }
     };
@@ -251,6 +250,7 @@ async fn open(
         session,
         is_former,
         resumed,
+        seen,
         _memory: memory,
         _place: place.map(|Extension(place)| place),
     };
@@ -266,23 +266,28 @@ async fn open(
     }))
 }
 
-/// Finds where a session of the caller's account goes on.
+/// Takes over a session of the caller's account, of which the client has seen the events up to `seen`.
 async fn resume(
     app: &App,
     caller: &Caller,
-    id: JobId,
+    (id, is_translation): (JobId, bool),
     seen: EventPlace,
-) -> Result<(Session, Resumed), Problem> {
+) -> Result<(Session, TakenOver), Problem> {
+    let no_session = || {
+        let detail = format!("The job {id} is no session of this kind of live transcription.");
+        Problem::of(ProblemType::NotFound).with_detail(detail)
+    };
     if find(app, caller, id).await?.operation != Operation::LiveTranscription {
-        let detail = format!("The job {id} is no session of live transcription.");
-        return Err(Problem::of(ProblemType::NotFound).with_detail(detail));
+        return Err(no_session());
+    }
+    let last = OutputCursor { job: id, after: seen.n - 1 };
+    if seen.n > 0 && app.inputs.follow(last).await?.is_some_and(|seen| seen.events.is_empty()) {
+        let detail = "starting_after is an event that the session does not have";
+        return Err(Violation::new("starting_after", Code::NotAnEvent, detail).into());
     }
     let taken = retry_transient(|_| store::take_over(&app.database.pool, id)).await?;
-    let Some(TakenOver { writer, n_stored, n_bytes, parameters }) = taken else {
-        return Err(Problem::of(ProblemType::JobDeleted));
-    };
-    let LiveParameters { shown, .. } = serde_json::from_value(parameters).map_err(Problem::internal)?;
-    let session = serde_json::from_value(shown).map_err(Problem::internal)?;
-    let n_bytes = u64::try_from(n_bytes).unwrap_or(0);
-    Ok((session, Resumed { seen, n_parts: n_stored, n_bytes, writer }))
+    let taken = taken.ok_or_else(|| Problem::of(ProblemType::JobDeleted))?;
+    let shown = &taken.parameters["shown"];
+    let session = Session::deserialize(shown).map_err(Problem::internal)?;
+    if session.is_translation() == is_translation { Ok((session, taken)) } else { Err(no_session()) }
 }

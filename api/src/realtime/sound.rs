@@ -93,7 +93,7 @@ impl Sound {
 
     /// Adds a part without sound, by which the worker knows that the client is there.
     pub(super) fn keep_alive(&mut self) {
-        if self.closed.is_empty() && self.open.is_empty() {
+        if self.closed.is_empty() && self.since.is_none() {
             self.close(None);
         }
     }
@@ -219,6 +219,8 @@ mod tests {
         sound.push(&[&[1; 10][..], &[2; 3]].concat(), now);
         let part = sound.next(now + PART).unwrap();
         assert_eq!((part.n, part.end, &part.bytes[..]), (5, 1004, &[2, 2][..]));
+        sound.keep_alive();
+        assert!(sound.next(now).unwrap().bytes.is_empty(), "half a sample is not due");
         sound.push(&[3], now);
         assert_eq!(sound.next(now + PART).unwrap().bytes[..], [2, 3]);
     }

@@ -89,8 +89,9 @@ async fn a_secret_opens_sockets_and_nothing_else() {
     let socket = Socket::open_with(&stack.base, INTENT, &in_browser).await;
     let model = &socket.events[0]["session"]["audio"]["input"]["transcription"]["model"];
     assert_eq!(model, "speech-en", "the secret has the session");
-    let by_header = Socket::open_at(&stack.base, &secret, INTENT).await;
+    let by_header = Socket::open_at(&stack.base, &secret, &format!("{INTENT}&model=whisper-1")).await;
     assert_eq!(by_header.events[0]["type"], "session.created");
+    assert_eq!(by_header.events[0]["session"]["audio"]["input"]["transcription"]["model"], "speech-en");
     let token = secret.split('.').next().unwrap();
     stack.refused(stack.anonymous("GET", "/v1/jobs").bearer_auth(token), 403).await;
     let upload = Form::upload(&recording("pa-school.wav").bytes);
@@ -107,6 +108,7 @@ async fn a_secret_opens_sockets_and_nothing_else() {
     for (path, body, field) in [
         ("client_secrets", json!({"expires_after": {"seconds": 5}}), "expires_after.seconds"),
         ("client_secrets", json!({"session": {"type": "realtime"}}), "session.type"),
+        ("client_secrets", json!({"session": "speech-pa"}), "session"),
         ("transcription_sessions", json!({"input_audio_format": "mp3"}), "session.input_audio_format"),
     ] {
         let request = stack.request("POST", &format!("/v1/realtime/{path}")).json(&body);
@@ -200,6 +202,9 @@ async fn a_handshake_that_is_wrong_is_refused() {
     let other = stack.keys(&["create", "--name", "other"]).await;
     let session = format!("{INTENT}&session={}", socket.session_id());
     assert_eq!(refused(&session, &other).await.0, 404, "another account's");
+    let later = refused(&format!("{session}&starting_after=event_99_0"), &stack.key).await;
+    assert_eq!(later, (400, "starting_after".to_owned()), "no event of the session");
+    assert_eq!(socket.finish().await, 1000, "nothing has taken the session over");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -245,6 +250,28 @@ async fn a_session_is_taken_up_again_where_its_connection_broke() {
     assert_eq!(further.finish().await, 1000);
     let events = [socket.events, further.events].concat();
     assert_eq!(texts(&events), whole.texts());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_is_taken_up_again_becomes_what_its_client_says_then() {
+    let stack = Stack::start().await;
+    let mut socket = Socket::open(&stack, INTENT).await;
+    let script = |script: &str| json!({"audio": {"input": {"transcription": {"script": script}}}, "include": ["akhar.stored"]});
+    socket.update(pcm16()).await;
+    socket.update(script("gurmukhi")).await;
+    socket.append(&sentence()).await;
+    let first = socket.until(COMPLETED).await;
+    socket.update(script("latin")).await;
+    socket.append(&sentence()).await;
+    let second = socket.until(COMPLETED).await;
+    assert_ne!(first["transcript"], second["transcript"]);
+    let mut further = socket.resume(&stack.base, &stack.key).await;
+    let begun = &further.events[0]["session"];
+    assert_eq!(begun["include"], json!(["akhar.stored"]), "{begun}");
+    further.update(script("gurmukhi")).await;
+    further.append(&sentence()).await;
+    assert_eq!(further.until(COMPLETED).await["transcript"], first["transcript"]);
+    assert_eq!(further.finish().await, 1000);
 }
 
 #[tokio::test(flavor = "multi_thread")]
