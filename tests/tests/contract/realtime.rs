@@ -2,6 +2,7 @@
 
 use akhar_tests::{
     Form, Stack,
+    events::Events,
     http::send,
     realtime::{COMPLETED, INTENT, Socket, pcm, texts},
     speech::{RATE, recording},
@@ -47,6 +48,31 @@ async fn a_session_says_what_the_file_says_and_is_a_job() {
     let job = stack.get(&format!("/v1/jobs/{}", socket.job())).await.json();
     assert_eq!((&job["operation"], &job["state"]), (&json!("live-transcription"), &json!("succeeded")));
     assert_eq!(job["result"]["transcription"], file["transcription"], "{job}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_follows_the_job_of_a_session_reads_along() {
+    let mut stack = Stack::start().await;
+    let mut socket = Socket::open(&stack, INTENT).await;
+    socket.update(pcm16()).await;
+    socket.append(&sentence()).await;
+    let said = socket.until(COMPLETED).await;
+    let path = format!("/v1/jobs/{}/events", socket.job());
+    let mut events = Events::open(stack.request("GET", &path), None).await;
+    let mut segment = async |id: &str| loop {
+        let event = events.next().await.expect("a segment");
+        if event.name == "segment" && event.id == id {
+            return event.data["transcription"].clone();
+        }
+    };
+    assert_eq!(segment("1.1").await, said["transcript"]);
+    stack.workers[0].kill().await;
+    stack.add_worker().await;
+    socket.append(&sentence()).await;
+    let further = socket.until(COMPLETED).await;
+    assert_eq!(segment("2.1").await, said["transcript"], "the second attempt says all of it");
+    assert_eq!(segment("2.2").await, further["transcript"]);
+    assert_eq!(socket.finish().await, 1000);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -26,7 +26,7 @@ impl Item {
     }
 
     /// What is known of it by all that was said before.
-    pub(super) fn after(said: impl Iterator<Item = LiveEvent>) -> Self {
+    pub(super) fn after(said: Vec<LiveEvent>) -> Self {
         let mut item = Self::new(1);
         let mut text = String::new();
         for event in said {
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn what_was_said_is_not_said_again() {
-        let said = [
+        let said = vec![
             LiveEvent::SpeechStarted { item: 1, start_ms: 0 },
             LiveEvent::Failed { item: 1, code: String::new(), detail: String::new() },
             LiveEvent::SpeechStarted { item: 2, start_ms: 0 },
@@ -76,7 +76,7 @@ mod tests {
             LiveEvent::Delta { item: 2, text: "a".to_owned() },
             LiveEvent::Delta { item: 2, text: " b".to_owned() },
         ];
-        let mut item = Item::after(said.into_iter());
+        let mut item = Item::after(said);
         assert_eq!((item.number, item.words.text().as_str()), (2, "a b"));
         assert_eq!(item.once(LiveEvent::SpeechStarted { item: 2, start_ms: 5 }), None);
         let committed = LiveEvent::Committed { item: 2, start_ms: 5, end_ms: 6 };

@@ -8,13 +8,8 @@ use akhar_requests::{
 use super::super::shown::thousandths;
 
 /// The outcome of a session of so many seconds, as that of a recording.
-pub(super) fn outcome(said: impl Iterator<Item = LiveEvent>, seconds: f64) -> Outcome {
-    let utterances: Vec<LiveUtterance> = said
-        .filter_map(|event| match event {
-            LiveEvent::Completed(utterance) if !utterance.text.is_empty() => Some(utterance),
-            _ => None,
-        })
-        .collect();
+pub(super) fn outcome(said: &[LiveEvent], seconds: f64) -> Outcome {
+    let utterances: Vec<&LiveUtterance> = utterances(said).collect();
     let joined = |texts: Vec<&str>| texts.join(" ");
     let translations: Vec<&str> = utterances.iter().filter_map(|u| u.translation.as_deref()).collect();
     let mut warnings: Vec<String> = Vec::new();
@@ -30,8 +25,8 @@ pub(super) fn outcome(said: impl Iterator<Item = LiveEvent>, seconds: f64) -> Ou
         translation: (!translations.is_empty()).then(|| joined(translations)),
         confidence: confidence(&utterances),
         language: first.filter(|first| languages.all(|language| language == Some(*first))),
-        timestamps: Some(utterances.iter().map(segment).collect()),
-        words: Some(utterances.into_iter().flat_map(|utterance| utterance.words).collect()),
+        timestamps: Some(segments(said).collect()),
+        words: Some(utterances.iter().flat_map(|utterance| utterance.words.iter().cloned()).collect()),
         segments: Vec::new(),
         seconds,
         warnings,
@@ -40,9 +35,22 @@ pub(super) fn outcome(said: impl Iterator<Item = LiveEvent>, seconds: f64) -> Ou
     }
 }
 
+/// The segments of what is said so far.
+pub(super) fn segments(said: &[LiveEvent]) -> impl Iterator<Item = Segment> {
+    utterances(said).map(segment)
+}
+
+/// The utterances that have a text.
+fn utterances(said: &[LiveEvent]) -> impl Iterator<Item = &LiveUtterance> {
+    said.iter().filter_map(|event| match event {
+        LiveEvent::Completed(utterance) if !utterance.text.is_empty() => Some(utterance),
+        _ => None,
+    })
+}
+
 /// The mean over the letters.
 #[expect(clippy::cast_precision_loss, reason = "a session has fewer than 2^52 letters")]
-fn confidence(utterances: &[LiveUtterance]) -> Option<f64> {
+fn confidence(utterances: &[&LiveUtterance]) -> Option<f64> {
     let weighted = utterances.iter().map(|u| Some((u.confidence?, u.text.chars().count() as f64)));
     let weighted: Vec<(f64, f64)> = weighted.collect::<Option<_>>()?;
     let n_letters: f64 = weighted.iter().map(|(_, n)| n).sum();
@@ -92,8 +100,12 @@ mod tests {
 
     #[test]
     fn utterances_become_the_segments_of_a_recording() {
-        let said = [utterance(1, "aaa", Some(0.5)), utterance(2, "", None), utterance(3, "b", Some(0.9))];
-        let said = said.into_iter().chain([LiveEvent::Cleared]);
+        let said = [
+            utterance(1, "aaa", Some(0.5)),
+            utterance(2, "", None),
+            utterance(3, "b", Some(0.9)),
+            LiveEvent::Cleared,
+        ];
         let Outcome::Transcription {
             transcription,
             translation,
@@ -103,7 +115,7 @@ mod tests {
             confidence,
             language,
             ..
-        } = outcome(said, 3.0)
+        } = outcome(&said, 3.0)
         else {
             panic!("a transcription");
         };

@@ -12,8 +12,7 @@ use tokio::time::sleep;
 
 use super::{
     super::{
-        error::OperationError, language_engine::Recognising, preparation::Preparing, progress::goes_on,
-        speech::SpeechOperation,
+        error::OperationError, language_engine::Recognising, preparation::Preparing, speech::SpeechOperation,
     },
     context::Context,
     cutter::{Cut, Cutter, CutterState},
@@ -76,13 +75,13 @@ pub(crate) async fn transcribe(
         n_changed = session.n_changed,
         "session ended"
     );
-    let said = job.stream.said().await?;
-    Ok((outcome::outcome(events(said), seconds), session.spent.with(Preparing::default())))
+    let said = events(job.stream.said().await?);
+    Ok((outcome::outcome(&said, seconds), session.spent.with(Preparing::default())))
 }
 
 /// Events that this version knows.
-fn events(said: Vec<Value>) -> impl Iterator<Item = LiveEvent> {
-    said.into_iter().filter_map(|event| serde_json::from_value(event).ok())
+fn events(said: Vec<Value>) -> Vec<LiveEvent> {
+    said.into_iter().filter_map(|event| serde_json::from_value(event).ok()).collect()
 }
 
 impl<'a> Session<'a> {
@@ -90,6 +89,9 @@ impl<'a> Session<'a> {
         let format = job.parameters.format;
         let inputs = Inputs::new(job.parameters, job.stream.start().await?);
         let said = job.stream.said().await?;
+        let n_said = i64::try_from(said.len()).unwrap_or(i64::MAX);
+        let said = events(said);
+        job.progress.send_modify(|progress| progress.segments.extend(outcome::segments(&said)));
         let asked = inputs.checkpoint.session.clone();
         Ok(Self {
             speech,
@@ -98,8 +100,8 @@ impl<'a> Session<'a> {
             cutter: Cutter::new(format.rate(), asked.detection(), inputs.checkpoint.cutter),
             context: Context::new(format.rate(), inputs.checkpoint.context),
             inputs,
-            n_said: i64::try_from(said.len()).unwrap_or(i64::MAX),
-            item: Item::after(events(said)),
+            n_said,
+            item: Item::after(said),
             asked,
             hypotheses: Hypotheses::default(),
             checkpointed: Instant::now(),
@@ -224,7 +226,7 @@ impl<'a> Session<'a> {
         }
         let n_before = self.n_said;
         self.n_said += i64::try_from(events.len()).unwrap_or(i64::MAX);
-        let events = events.iter().map(|event| json!(event)).collect();
+        let documents = events.iter().map(|event| json!(event)).collect();
         let preview = preview.map(|preview| json!(preview));
         let checkpoint = reached.map(|state| {
             self.inputs.reach(state, self.context.state());
@@ -232,10 +234,10 @@ impl<'a> Session<'a> {
             json!(self.inputs.checkpoint)
         });
         let read = (self.inputs.n_deleted, checkpoint);
-        if !self.job.stream.say((n_before, events), preview, read).await? {
+        if !self.job.stream.say((n_before, documents), preview, read).await? {
             return Err(OperationError::ClaimLost);
         }
-        goes_on(self.job.progress);
+        self.job.progress.send_modify(|progress| progress.segments.extend(outcome::segments(&events)));
         Ok(())
     }
 
