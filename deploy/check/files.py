@@ -134,6 +134,9 @@ def check_rules(problems: Problems) -> None:
                 page, _, anchor = rule["annotations"]["runbook_url"].removeprefix(GITHUB).partition("#")
                 has_section = anchor in anchors(ROOT / page)
                 problems.expect(has_section, f"{alert}: {page} has no section #{anchor}")
+                lines = (ROOT / page).read_text().splitlines()
+                is_listed = any(f"`{alert}`" in line and f"(#{anchor})" in line for line in lines)
+                problems.expect(is_listed, f"{alert}: no line of {page} leads from it to #{anchor}")
 
 
 def anchors(page: Path) -> set[str]:
