@@ -141,6 +141,12 @@ INCIDENTS = [
         minutes=5,
     ),
     Incident(
+        "live sessions wait",
+        of(APIS, "akhar_queue_oldest_seconds", growing(15), ',queue="live"'),
+        {"AkharLiveJobsWait"},
+        minutes=5,
+    ),
+    Incident(
         "recordings wait",
         of(APIS, "akhar_queue_oldest_seconds", growing(15), ',queue="speech"'),
         {"AkharSpeechJobsWait"},

@@ -34,6 +34,7 @@ def main() -> None:
     check_settings(problems)
     check_compose(problems)
     check_rules(problems)
+    check_queues(problems)
     check_alerting(problems)
     check_dashboard(problems)
     check_scripts(problems)
@@ -137,6 +138,16 @@ def check_rules(problems: Problems) -> None:
                 lines = (ROOT / page).read_text().splitlines()
                 is_listed = any(f"`{alert}`" in line and f"(#{anchor})" in line for line in lines)
                 problems.expect(is_listed, f"{alert}: no line of {page} leads from it to #{anchor}")
+
+
+def check_queues(problems: Problems) -> None:
+    """Checks that an alert and the number of workers of Kubernetes follow each queue."""
+    change = json.loads((ROOT / "docs/openapi.json").read_text())["components"]["schemas"]["ChangeForm"]
+    scaling = (DEPLOY / "kubernetes/scaling/scaled-object.yaml").read_text()
+    for queue in change["properties"]["queue"]["enum"]:
+        has_alert = f'akhar:queue_oldest_seconds:max{{queue="{queue}"}} >' in RULES.read_text()
+        problems.expect(has_alert, f"no alert says that jobs of the queue {queue} wait")
+        problems.expect(f"'{queue}'" in scaling, f"KEDA adds no workers for the queue {queue}")
 
 
 def anchors(page: Path) -> set[str]:
