@@ -2,7 +2,7 @@
 
 use akhar_jobs::{
     JobId, NewJob,
-    store::{self, Appended, InputPart, NewPart, OutputCursor, OutputsSeen},
+    store::{self, Appended, InputPart, NewPart, OutputsSeen, StreamCursor},
 };
 use akhar_platform::database::Pool;
 use akhar_requests::{
@@ -70,7 +70,7 @@ impl Session {
 
     /// What is new since so many events. `None` while Postgres starts.
     pub async fn seen(&self, after: i64) -> Option<OutputsSeen> {
-        let cursor = [OutputCursor { job: self.job, after }];
+        let cursor = [StreamCursor { job: self.job, after }];
         let seen = self.db.with(async |db: &mut PgConnection| store::follow_outputs(db, &cursor).await).await;
         Some(seen.ok()?.pop().flatten().expect("the job is there"))
     }

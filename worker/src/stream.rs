@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use akhar_jobs::{
     Fence,
     backend::{BatchError, StreamFollower, StreamWakeups, StreamWorkers},
-    store::{InputCursor, InputPart, Output, OutputCursor, StreamStart},
+    store::{InputPart, Output, StreamCursor, StreamStart},
 };
 use akhar_platform::database::Pool;
 use serde_json::Value;
@@ -47,7 +47,7 @@ impl Stream {
 
     /// The next parts of the input. Empty if there are none yet.
     pub(crate) async fn read(&self, after: i64) -> Result<Vec<InputPart>, BatchError> {
-        self.workers.read(InputCursor { job: self.fence.job, after }).await
+        self.workers.read(StreamCursor { job: self.fence.job, after }).await
     }
 
     /// Waits until there may be further input.
@@ -60,7 +60,7 @@ impl Stream {
         let mut said = Vec::new();
         loop {
             let after = i64::try_from(said.len()).unwrap_or(i64::MAX);
-            let cursor = OutputCursor { job: self.fence.job, after };
+            let cursor = StreamCursor { job: self.fence.job, after };
             match self.workers.said(cursor).await? {
                 Some(further) if !further.events.is_empty() => said.extend(further.events),
                 _ => return Ok(said),

@@ -253,15 +253,12 @@ impl Transcription {
 impl Input {
     pub(super) fn check_rate(&mut self) -> Result<(), Violation> {
         const FIELD: &str = "session.audio.input.format.rate";
-        match (self.format.kind, self.format.rate) {
-            (FormatKind::Pcm, None) => self.format.rate = Some(24_000),
-            (FormatKind::Pcm, Some(24_000 | 16_000)) => (),
-            (FormatKind::Pcm, Some(rate)) => {
-                let detail = format!("{FIELD} is {rate}, expected 24000 or 16000");
-                return Err(Violation::new(FIELD, Code::NotAChoice, detail));
-            }
-            // These always have 8 kHz. A rate may be left of another format.
-            (FormatKind::Mulaw | FormatKind::Alaw, _) => self.format.rate = None,
+        // µ-law and A-law always have 8 kHz. A rate may be left of another format.
+        let rate = self.format.rate.unwrap_or(24_000);
+        self.format.rate = (self.format.kind == FormatKind::Pcm).then_some(rate);
+        if self.format.rate.is_some_and(|rate| rate != 24_000 && rate != 16_000) {
+            let detail = format!("{FIELD} is {rate}, expected 24000 or 16000");
+            return Err(Violation::new(FIELD, Code::NotAChoice, detail));
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::{convert::Infallible, time::Duration};
 
 use akhar_jobs::{
     backend::{BatchError, StreamFollower},
-    store::{Appended, InputPart, NewPart, OutputCursor, OutputsSeen, TakenOver},
+    store::{Appended, InputPart, NewPart, OutputsSeen, StreamCursor, TakenOver},
 };
 use akhar_requests::{
     Parameters,
@@ -284,7 +284,7 @@ impl Live {
         let Connection { app, session_id, .. } = &self.connection;
         let inputs = app.inputs.clone();
         self.looked_at = Instant::now();
-        let cursor = OutputCursor { job: *session_id, after: self.n_said };
+        let cursor = StreamCursor { job: *session_id, after: self.n_said };
         self.looking = Some(async move { inputs.follow(cursor).await }.boxed());
     }
 
@@ -311,20 +311,16 @@ impl Live {
             return Err(self.why_ended().await);
         }
         if seen.preview != self.preview {
+            let preview = seen.preview.clone().map(serde_json::from_value::<LivePreview>);
             self.preview = seen.preview;
-            self.hypothesise(socket).await?;
+            if let Some(Ok(preview)) = preview
+                && self.connection.session.includes(Include::Hypothesis)
+            {
+                let event = self.events.hypothesis(&preview);
+                self.send(socket, &event).await?;
+            }
         }
         Ok(())
-    }
-
-    async fn hypothesise(&mut self, socket: &mut WebSocket) -> Result<(), End> {
-        let preview =
-            self.preview.clone().and_then(|preview| serde_json::from_value::<LivePreview>(preview).ok());
-        let Some(preview) = preview.filter(|_| self.connection.session.includes(Include::Hypothesis)) else {
-            return Ok(());
-        };
-        let event = self.events.hypothesis(&preview);
-        self.send(socket, &event).await
     }
 
     /// Why the job has ended.

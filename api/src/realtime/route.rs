@@ -2,7 +2,7 @@
 
 use akhar_jobs::{
     JobId,
-    store::{self, OutputCursor, TakenOver},
+    store::{self, StreamCursor, TakenOver},
 };
 use akhar_platform::database::retry_transient;
 use akhar_requests::{Operation, SPEECH};
@@ -280,7 +280,7 @@ async fn resume(
     if find(app, caller, id).await?.operation != Operation::LiveTranscription {
         return Err(no_session());
     }
-    let last = OutputCursor { job: id, after: seen.n - 1 };
+    let last = StreamCursor { job: id, after: seen.n - 1 };
     if seen.n > 0 && app.inputs.follow(last).await?.is_some_and(|seen| seen.events.is_empty()) {
         let detail = "starting_after is an event that the session does not have";
         return Err(Violation::new("starting_after", Code::NotAnEvent, detail).into());

@@ -16,8 +16,7 @@ use crate::{
     JobId,
     backend::batch::{Batch, BatchError, Statement, is_data_error},
     store::{
-        self, Appended, InputCursor, InputPart, MAX_ENDINGS, NewPart, Output, OutputCursor, OutputsSeen,
-        StreamStart,
+        self, Appended, InputPart, MAX_ENDINGS, NewPart, Output, OutputsSeen, StreamCursor, StreamStart,
     },
 };
 
@@ -44,7 +43,7 @@ impl Statement for Append {
 struct FollowOutputs;
 
 impl Statement for FollowOutputs {
-    type Item = OutputCursor;
+    type Item = StreamCursor;
     type Reply = Option<OutputsSeen>;
     const NAME: &'static str = "outputs";
     const MAX_ITEMS: usize = MAX_ENDINGS;
@@ -52,7 +51,7 @@ impl Statement for FollowOutputs {
     async fn execute(
         &self,
         db: &mut PgConnection,
-        cursors: &[OutputCursor],
+        cursors: &[StreamCursor],
     ) -> Result<Vec<Option<OutputsSeen>>, sqlx::Error> {
         store::follow_outputs(db, cursors).await
     }
@@ -61,7 +60,7 @@ impl Statement for FollowOutputs {
 struct ReadInputs;
 
 impl Statement for ReadInputs {
-    type Item = InputCursor;
+    type Item = StreamCursor;
     type Reply = Vec<InputPart>;
     const NAME: &'static str = "inputs";
     const MAX_ITEMS: usize = MAX_ENDINGS;
@@ -69,7 +68,7 @@ impl Statement for ReadInputs {
     async fn execute(
         &self,
         db: &mut PgConnection,
-        cursors: &[InputCursor],
+        cursors: &[StreamCursor],
     ) -> Result<Vec<Vec<InputPart>>, sqlx::Error> {
         store::read_inputs(db, cursors).await
     }
@@ -134,7 +133,7 @@ impl StreamCallers {
     }
 
     /// What is new about a stream since the cursor. `None` if there is no such job.
-    pub async fn follow(&self, cursor: OutputCursor) -> Result<Option<OutputsSeen>, BatchError> {
+    pub async fn follow(&self, cursor: StreamCursor) -> Result<Option<OutputsSeen>, BatchError> {
         until_answered(BatchError::is_transient, || self.follows.execute(cursor)).await
     }
 }
@@ -166,12 +165,12 @@ impl StreamWorkers {
     }
 
     /// The next parts of the input of a job, some if there are many. Empty if there are none yet.
-    pub async fn read(&self, cursor: InputCursor) -> Result<Vec<InputPart>, BatchError> {
+    pub async fn read(&self, cursor: StreamCursor) -> Result<Vec<InputPart>, BatchError> {
         until_answered(can_be_mended, || self.reads.execute(cursor)).await
     }
 
     /// What a job has said since the cursor. `None` if there is no such job.
-    pub async fn said(&self, cursor: OutputCursor) -> Result<Option<OutputsSeen>, BatchError> {
+    pub async fn said(&self, cursor: StreamCursor) -> Result<Option<OutputsSeen>, BatchError> {
         until_answered(can_be_mended, || self.follows.execute(cursor)).await
     }
 

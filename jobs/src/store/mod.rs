@@ -58,8 +58,8 @@ pub use reserved_uploads::{ReservedUpload, find_reserved_upload, reserve_upload}
 pub use retry::{CAN_BE_RETRIED, retry};
 pub use stored::stored_bytes;
 pub use streams::{
-    Appended, InputCursor, InputPart, NewPart, Output, OutputCursor, OutputsSeen, StreamStart, TakenOver,
-    append, follow_outputs, read_inputs, stream_start, take_over, write_outputs,
+    Appended, InputPart, NewPart, Output, OutputsSeen, StreamCursor, StreamStart, TakenOver, append,
+    follow_outputs, read_inputs, stream_start, take_over, write_outputs,
 };
 pub use submissions::hold_writes;
 pub use submit::{Submitted, submit, submitted};

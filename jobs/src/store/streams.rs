@@ -145,12 +145,12 @@ pub async fn take_over(db: &Pool, job: JobId) -> Result<Option<TakenOver>, sqlx:
     .await
 }
 
-/// A job, and how much of its input its worker knows.
+/// A job, and how much of its input its worker knows, or of its output its follower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct InputCursor {
+pub struct StreamCursor {
     /// The job.
     pub job: JobId,
-    /// The number of the last part that is known.
+    /// The number of the last part or event that is known.
     pub after: i64,
 }
 
@@ -160,7 +160,7 @@ type InputRow = (i64, i64, Vec<u8>, Option<Json<Value>>);
 /// Reads the next parts of the inputs, some of each, in the order of the cursors.
 pub async fn read_inputs(
     db: &mut PgConnection,
-    cursors: &[InputCursor],
+    cursors: &[StreamCursor],
 ) -> Result<Vec<Vec<InputPart>>, sqlx::Error> {
     let rows: Vec<InputRow> = sqlx::query_as(
         "select c.at, i.n, i.bytes, i.mark
@@ -178,7 +178,7 @@ pub async fn read_inputs(
     let mut read: Vec<Vec<InputPart>> = cursors.iter().map(|_| Vec::new()).collect();
     for (at, n, bytes, mark) in rows {
         let Some(at) = usize::try_from(at - 1).ok().filter(|at| *at < cursors.len()) else { continue };
-        let InputCursor { job, after } = cursors[at];
+        let StreamCursor { job, after } = cursors[at];
         // A part that is not stored yet comes before those that follow it.
         let n_known = after + i64::try_from(read[at].len()).unwrap_or(i64::MAX);
         if n == n_known + 1 {
@@ -253,15 +253,6 @@ pub async fn write_outputs(db: &mut PgConnection, outputs: &[Output]) -> Result<
     Ok(outputs.iter().map(|o| written.contains(&o.fence.job)).collect())
 }
 
-/// A job, and how much of its output its follower knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OutputCursor {
-    /// The job.
-    pub job: JobId,
-    /// The number of the last event that is known.
-    pub after: i64,
-}
-
 /// What a follower learns about a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputsSeen {
@@ -293,7 +284,7 @@ struct SeenRow {
 /// Reads what is new about each stream, in the order of the cursors. `None` if there is no such job.
 pub async fn follow_outputs(
     db: &mut PgConnection,
-    cursors: &[OutputCursor],
+    cursors: &[StreamCursor],
 ) -> Result<Vec<Option<OutputsSeen>>, sqlx::Error> {
     let rows: Vec<SeenRow> = sqlx::query_as(
         "select c.at, j.state, j.attempt, s.preview, coalesce(s.n_read, 0) as n_read,

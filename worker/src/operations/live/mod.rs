@@ -7,7 +7,6 @@
 
 mod context;
 mod cutter;
-mod hypotheses;
 mod inputs;
 mod item;
 mod outcome;

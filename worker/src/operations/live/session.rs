@@ -7,6 +7,7 @@ use akhar_requests::{
     Outcome,
     live::{LIVE_IDLE_S, LiveEvent, LiveMark, LivePreview, LiveSession, MAX_LIVE_S},
 };
+use futures::future::{BoxFuture, pending};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -16,11 +17,10 @@ use super::{
     },
     context::Context,
     cutter::{Cut, Cutter, CutterState},
-    hypotheses::Hypotheses,
     inputs::Inputs,
     item::Item,
     outcome,
-    recogniser::LiveJob,
+    recogniser::{LiveJob, Recognised},
     sound::SoundReader,
 };
 
@@ -47,7 +47,9 @@ pub(super) struct Session<'a> {
     pub(super) item: Item,
     /// The number of events that were said.
     n_said: i64,
-    pub(super) hypotheses: Hypotheses<'a>,
+    /// The hypothesis that is made of the open utterance, and the position up to which the last one had speech.
+    pub(super) hypothesis: Option<BoxFuture<'a, Result<Recognised, OperationError>>>,
+    pub(super) guessed_until: u64,
     checkpointed: Instant,
     /// How many utterances became other texts than was said of them.
     pub(super) n_changed: usize,
@@ -79,6 +81,14 @@ pub(crate) async fn transcribe(
     Ok((outcome::outcome(&said, seconds), session.spent.with(Preparing::default())))
 }
 
+/// Waits for a hypothesis, if one is being made.
+async fn made<T>(hypothesis: &mut Option<BoxFuture<'_, T>>) -> T {
+    match hypothesis {
+        Some(hypothesis) => hypothesis.await,
+        None => pending().await,
+    }
+}
+
 /// Events that this version knows.
 fn events(said: Vec<Value>) -> Vec<LiveEvent> {
     said.into_iter().filter_map(|event| serde_json::from_value(event).ok()).collect()
@@ -103,7 +113,8 @@ impl<'a> Session<'a> {
             n_said,
             item: Item::after(said),
             asked,
-            hypotheses: Hypotheses::default(),
+            hypothesis: None,
+            guessed_until: 0,
             checkpointed: Instant::now(),
             n_changed: 0,
             spent: Recognising::default(),
@@ -150,7 +161,10 @@ impl<'a> Session<'a> {
         loop {
             let waits_for_model = !self.guess() && n_looks < MAX_MODEL_LOOKS;
             tokio::select! {
-                guessed = self.hypotheses.made() => return self.take_hypothesis(guessed).await,
+                guessed = made(&mut self.hypothesis) => {
+                    self.hypothesis = None;
+                    return self.take_hypothesis(guessed).await;
+                }
                 () = stream.woken() => return Ok(()),
                 () = sleep(MODEL_LOOK), if waits_for_model => n_looks += 1,
             }
@@ -184,7 +198,7 @@ impl<'a> Session<'a> {
         match mark {
             Some(LiveMark::Session { session }) => {
                 self.cutter.settings = session.detection();
-                self.hypotheses.forget();
+                self.hypothesis = None;
                 self.context.known.clear();
                 self.asked = session;
             }
@@ -192,7 +206,7 @@ impl<'a> Session<'a> {
             Some(LiveMark::Clear) => {
                 self.cutter.clear();
                 self.context.begin_at(self.cutter.end());
-                self.hypotheses.forget();
+                self.hypothesis = None;
                 self.item = Item::new(self.item.number);
                 self.say(vec![LiveEvent::Cleared], None, Some(self.cutter.state())).await?;
             }

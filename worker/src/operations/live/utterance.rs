@@ -18,6 +18,9 @@ use super::{
 };
 use crate::engine::EngineError;
 
+/// The further speech after which there is another hypothesis, milliseconds.
+const FURTHER_MS: u64 = 400;
+
 impl Session<'_> {
     /// An utterance begins, as the sound up to `heard` shows.
     pub(super) async fn start_item(&mut self, at: u64, heard: u64) -> Result<(), OperationError> {
@@ -53,7 +56,7 @@ impl Session<'_> {
         next: CutterState,
         at_pause: bool,
     ) -> Result<(), OperationError> {
-        self.hypotheses.forget();
+        self.hypothesis = None;
         let (start_ms, end_ms) = (self.ms(utterance.start), self.ms(utterance.end));
         let is_turn = at_pause && self.asked.turn_detection.is_some();
         let item = self.item.number;
@@ -153,7 +156,8 @@ impl Session<'_> {
     pub(super) fn guess(&mut self) -> bool {
         let is_word_by_word = self.asked.speech.written.is_none() && !self.asked.speech.detect_language;
         let Some(spoken) = self.cutter.open().filter(|_| is_word_by_word) else { return true };
-        let is_due = self.hypotheses.is_due(spoken, self.job.parameters.format.rate());
+        let n_further = spoken.1.saturating_sub(self.guessed_until.max(spoken.0));
+        let is_due = self.hypothesis.is_none() && self.ms(n_further) >= FURTHER_MS;
         let Some(engine) = self.speech.engines.get(&self.asked.speech.lang).filter(|_| is_due) else {
             return true;
         };
@@ -170,7 +174,8 @@ impl Session<'_> {
             drop(idle);
             recognised
         };
-        self.hypotheses.make(spoken.1, recognising);
+        self.guessed_until = spoken.1;
+        self.hypothesis = Some(Box::pin(recognising));
         true
     }
 
