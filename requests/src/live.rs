@@ -26,10 +26,11 @@ pub struct LiveParameters {
 }
 
 /// A format of sound with one channel. The names are stored in rows: never rename one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SoundFormat {
     /// Signed 16-bit samples, little-endian, at 24 kHz.
+    #[default]
     Pcm24000,
     /// Signed 16-bit samples, little-endian, at 16 kHz.
     Pcm16000,

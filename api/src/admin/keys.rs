@@ -259,7 +259,7 @@ pub(crate) async fn create(
 ) -> Result<Response, Problem> {
     let (mut account, url) = form.fields;
     let account_webhook = url.map(|url| caller_url::parse("webhook", &url, &app.url_rules)).transpose();
-    account.webhook = account_webhook.map_err(|violation| Problem::violations(vec![violation]))?;
+    account.webhook = account_webhook?;
     let key = keys::create(&app.database.pool, &operator.actor, account).await?;
     Ok((StatusCode::CREATED, Json(key)).into_response())
 }

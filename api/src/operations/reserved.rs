@@ -39,7 +39,6 @@ pub(super) async fn find(app: &App, caller: &Caller, id: Uuid) -> Result<Option<
             return refuse(Code::OtherSize, detail);
         }
     };
-    let media_type = File::recording_type(File::UPLOAD, &start);
-    let media_type = media_type.map_err(|violation| Problem::violations(vec![violation]))?;
+    let media_type = File::recording_type(File::UPLOAD, &start)?;
     Ok(Some(JobUpload { media_type: media_type.name().to_owned(), content: UploadContent::Object(object) }))
 }

@@ -15,8 +15,7 @@ pub(super) fn seconds(
     context: &RequestContext,
     server_s: u64,
 ) -> Result<Option<i32>, Problem> {
-    of(caller.quotas.retention, context.retain_s, server_s)
-        .map_err(|violation| Problem::violations(vec![violation]))
+    Ok(of(caller.quotas.retention, context.retain_s, server_s)?)
 }
 
 fn of(account: Retention, asked: Option<i32>, server_s: u64) -> Result<Option<i32>, Violation> {

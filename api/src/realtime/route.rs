@@ -17,6 +17,7 @@ use axum::{
 };
 use serde::Deserialize as _;
 use serde_json::json;
+use sqlx::PgConnection;
 use tracing::Instrument as _;
 use utoipa::OpenApi;
 use uuid::Uuid;
@@ -280,10 +281,14 @@ async fn resume(
     if find(app, caller, id).await?.operation != Operation::LiveTranscription {
         return Err(no_session());
     }
-    let last = StreamCursor { job: id, after: seen.n - 1 };
-    if seen.n > 0 && app.inputs.follow(last).await?.is_some_and(|seen| seen.events.is_empty()) {
-        let detail = "starting_after is an event that the session does not have";
-        return Err(Violation::new("starting_after", Code::NotAnEvent, detail).into());
+    if seen.n > 0 {
+        let last = [StreamCursor { job: id, after: seen.n - 1 }];
+        let follow = async |db: &mut PgConnection| store::follow_outputs(db, &last).await;
+        let followed = retry_transient(|_| app.database.pool.with(follow)).await?;
+        if followed.iter().flatten().all(|seen| seen.events.is_empty()) {
+            let detail = "starting_after is an event that the session does not have";
+            return Err(Violation::new("starting_after", Code::NotAnEvent, detail).into());
+        }
     }
     let taken = retry_transient(|_| store::take_over(&app.database.pool, id)).await?;
     let taken = taken.ok_or_else(|| Problem::of(ProblemType::JobDeleted))?;

@@ -29,7 +29,7 @@ pub(super) struct Part {
 }
 
 /// The sound of a session that is not read by a worker yet.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Sound {
     format: SoundFormat,
     /// What the next part begins with, and since when that waits.
@@ -52,19 +52,7 @@ pub(super) struct Sound {
 impl Sound {
     /// The sound behind so many parts and bytes. The client goes on from [`Self::stored_ms`].
     pub(super) fn behind(format: SoundFormat, n_parts: i64, n_stored: u64) -> Self {
-        let mut sound = Self {
-            format,
-            n_repeated: 0,
-            n_bytes: n_stored,
-            open: Vec::new(),
-            since: None,
-            closed: VecDeque::new(),
-            n_waiting: 0,
-            n_parts,
-            n_stored,
-            ahead: VecDeque::new(),
-            n_ahead: 0,
-        };
+        let mut sound = Self { format, n_parts, n_bytes: n_stored, n_stored, ..Self::default() };
         let known = sound.stored_ms() * u64::from(sound.bytes_per_s()) / 1000;
         sound.n_repeated = usize::try_from(n_stored - known).unwrap_or(0);
         sound
@@ -83,7 +71,9 @@ impl Sound {
             }
             self.open.extend_from_slice(piece);
         }
-        self.since.get_or_insert(now);
+        if !bytes.is_empty() {
+            self.since.get_or_insert(now);
+        }
     }
 
     /// Adds what the client asks for behind all sound so far.
@@ -187,6 +177,8 @@ mod tests {
         assert_eq!(sound.next(now + PART).map(|part| (part.n, part.bytes.len())), Some((1, 1500)));
         sound.push(&[1; 1600], now);
         assert_eq!(sound.next(now).map(|part| part.bytes.len()), Some(1600));
+        sound.push(&[], now);
+        assert_eq!((sound.next(now + PART), sound.due()), (None, None), "nothing is no part");
         sound.mark(LiveMark::Commit);
         let mark = Part { n: 3, end: 3100, bytes: Bytes::new(), mark: Some(LiveMark::Commit) };
         assert_eq!(sound.next(now), Some(mark));

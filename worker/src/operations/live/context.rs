@@ -22,7 +22,7 @@ pub(super) struct ContextState {
     /// The start of the first window.
     window: WindowStart,
     /// The position in the session from which words belong to no utterance yet, samples.
-    boundary: u64,
+    pub(super) boundary: u64,
 }
 
 impl ContextState {
@@ -37,7 +37,7 @@ impl ContextState {
 #[derive(Debug, Clone)]
 pub(super) struct Context {
     rate: u32,
-    state: ContextState,
+    pub(super) state: ContextState,
     /// The position of the first sample.
     start: u64,
     samples: Vec<f32>,
@@ -57,10 +57,6 @@ impl Context {
     pub(super) fn new(rate: u32, state: ContextState) -> Self {
         let start = state.first_sample(rate);
         Self { rate, state, start, samples: Vec::new(), known: Vec::new() }
-    }
-
-    pub(super) const fn state(&self) -> ContextState {
-        self.state
     }
 
     /// The position behind the last sample.
@@ -86,11 +82,6 @@ impl Context {
         self.state =
             ContextState { window: WindowStart::at(at_model_rate(self.rate, position)), boundary: 0 };
         self.drop_sound();
-    }
-
-    /// The words before `position` belong to utterances that are over.
-    pub(super) fn bound(&mut self, position: u64) {
-        self.state.boundary = position;
     }
 
     /// Whether the first window may have ended in the sound up to `heard`.

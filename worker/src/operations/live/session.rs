@@ -222,7 +222,7 @@ impl<'a> Session<'a> {
         }
         let state = self.cutter.state();
         self.go_on_from(state.position, self.cutter.end()).await?;
-        if self.inputs.can_delete(state, self.context.state()) {
+        if self.inputs.can_delete(state, self.context.state) {
             self.say(Vec::new(), None, Some(state)).await?;
         }
         Ok(())
@@ -243,7 +243,7 @@ impl<'a> Session<'a> {
         let documents = events.iter().map(|event| json!(event)).collect();
         let preview = preview.map(|preview| json!(preview));
         let checkpoint = reached.map(|state| {
-            self.inputs.reach(state, self.context.state());
+            self.inputs.reach(state, self.context.state);
             self.checkpointed = Instant::now();
             json!(self.inputs.checkpoint)
         });

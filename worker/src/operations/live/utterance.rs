@@ -76,7 +76,7 @@ impl Session<'_> {
             Err(error) => return Err(error),
         };
         self.item = Item::new(self.item.number + 1);
-        self.context.bound(utterance.end);
+        self.context.state.boundary = utterance.end;
         self.go_on_from(utterance.end, heard).await?;
         self.say(last, None, Some(next)).await
     }
