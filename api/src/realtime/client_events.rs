@@ -48,11 +48,9 @@ fn event_of(mut event: Map<String, Value>, is_translation: bool) -> Result<Clien
         Some(_) => Err(Violation::new(name, Code::WrongType, format!("{name} is no string"))),
     };
     Ok(match (text("type")?, is_translation) {
-        ("session.update", _) => {
-            ClientEvent::Update { session: event.remove("session").unwrap_or_default(), is_former: false }
-        }
-        ("transcription_session.update", false) => {
-            ClientEvent::Update { session: event.remove("session").unwrap_or_default(), is_former: true }
+        (kind @ "session.update", _) | (kind @ "transcription_session.update", false) => {
+            let is_former = kind.starts_with('t');
+            ClientEvent::Update { session: event.remove("session").unwrap_or_default(), is_former }
         }
         ("input_audio_buffer.append", false) | ("session.input_audio_buffer.append", true) => {
             let sound = BASE64_STANDARD.decode(text("audio")?);

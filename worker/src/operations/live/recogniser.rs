@@ -2,10 +2,7 @@
 
 use akhar_inference::{
     Confidence,
-    speech::{
-        Evidence, Joiner, TimedText, Transcript, Window, WindowStart, features::Features, is_certain,
-        likeliest,
-    },
+    speech::{Evidence, Joiner, TimedText, Transcript, Window, features::Features, is_certain, likeliest},
 };
 use akhar_requests::{KeyTerm, Language, SpeechParameters, live::LiveParameters};
 use tokio::sync::watch;
@@ -82,18 +79,10 @@ pub(super) async fn recognise(
     Ok(Recognised { detected, spent, ..found.unwrap_or_default() })
 }
 
-/// The last window of a recording in this language that has all sound from `position` on.
-pub(super) async fn last_window(
+pub(super) async fn engine(
     speech: &SpeechOperation,
     language: Language,
-    (passage, position): (Passage, u64),
-) -> Result<WindowStart, OperationError> {
-    let grid = engine(speech, language).await?.clock.grid;
-    let window = low_priority::spawn("prepare", move || passage.last_window(position, grid));
-    window.map_err(OperationError::Thread)?.await.map_err(|_| OperationError::Decoder)?
-}
-
-async fn engine(speech: &SpeechOperation, language: Language) -> Result<&LanguageEngine, OperationError> {
+) -> Result<&LanguageEngine, OperationError> {
     Ok(speech.engines.get(&language).ok_or(OperationError::NoModel(language.code()))?.get().await?)
 }
 

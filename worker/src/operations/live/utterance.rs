@@ -12,11 +12,11 @@ use super::{
     super::{error::OperationError, language_engine::LanguageEngine, shown::thousandths, speech::SpeechJob},
     cutter::CutterState,
     item::Item,
-    recogniser::{LiveJob, Recognised, last_window, recognise},
+    recogniser::{LiveJob, Recognised, engine, recognise},
     session::Session,
     stable::Hypothesis,
 };
-use crate::engine::EngineError;
+use crate::{engine::EngineError, low_priority};
 
 /// The further speech after which there is another hypothesis, milliseconds.
 const FURTHER_MS: u64 = 400;
@@ -37,8 +37,10 @@ impl Session<'_> {
             self.context.begin_at(position);
         } else if self.context.has_ended_window(heard) {
             let passage = self.context.passage(heard, heard);
-            let window = last_window(self.speech, self.asked.speech.lang, (passage, position)).await?;
-            self.context.go_on_from(window);
+            let grid = engine(self.speech, self.asked.speech.lang).await?.clock.grid;
+            let window = low_priority::spawn("prepare", move || passage.last_window(position, grid));
+            let window = window.map_err(OperationError::Thread)?.await;
+            self.context.go_on_from(window.map_err(|_| OperationError::Decoder)??);
         }
         Ok(())
     }
