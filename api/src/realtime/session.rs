@@ -2,10 +2,13 @@
 
 use akhar_requests::live::{LiveSession, SoundFormat};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{fields::Include, transcription::TranscriptionSession, translation::TranslationSession};
 use crate::problems::{Code, Violation};
+
+/// The most bytes of a session, which its job keeps: several times as many as the longest terms have.
+const MAX_BYTES: usize = 64 * 1024;
 
 /// The effective session, by the present names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,10 +30,16 @@ impl Session {
         if !update.is_object() {
             return Err(Violation::new("session", Code::WrongType, "session is no object"));
         }
-        match self {
-            Self::Transcription(session) => session.updated(update, is_former).map(Self::Transcription),
-            Self::Translation(session) => session.updated(update).map(Self::Translation),
+        let updated = match self {
+            Self::Transcription(session) => Self::Transcription(session.updated(update, is_former)?),
+            Self::Translation(session) => Self::Translation(session.updated(update)?),
+        };
+        let n_bytes = json!(updated).to_string().len();
+        if n_bytes > MAX_BYTES {
+            let detail = format!("session has {n_bytes} bytes, expected at most {MAX_BYTES}");
+            return Err(Violation::new("session", Code::TooLong, detail));
         }
+        Ok(updated)
     }
 
     /// What it asks of a worker.
@@ -67,14 +76,15 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
-    fn an_update_is_an_object() {
+    fn an_update_is_an_object_and_a_session_has_a_largest_size() {
         let session = Session::Transcription(TranscriptionSession::default());
-        for (update, is_former) in [(json!(5), false), (Value::Null, true), (json!(["x"]), false)] {
+        let long = json!({"input_audio_transcription": {"keywords": ["a".repeat(MAX_BYTES)]}});
+        for (update, is_former) in
+            [(json!(5), false), (Value::Null, true), (json!(["x"]), false), (long, true)]
+        {
             assert_eq!(session.updated(update, is_former).unwrap_err().field, "session");
         }
     }
