@@ -1,7 +1,6 @@
 //! The events of the server: what the worker says of a session comes in, and the events of OpenAI's API that tell it go out, by the
 //! present or the former names.
 
-use akhar_client::OpenAiErrorBody;
 use akhar_jobs::JobId;
 use akhar_requests::live::{LiveEvent, LivePreview, LiveUtterance};
 use serde_json::{Value, json};
@@ -85,23 +84,17 @@ impl Events {
     /// An event of the client was wrong.
     pub(super) fn violation(&mut self, violation: Violation, event_id: Option<&str>) -> Value {
         let Violation { field, code, detail } = violation;
-        let error = OpenAiErrorBody {
-            message: detail,
-            kind: "invalid_request_error".to_owned(),
-            param: Some(field),
-            code,
-        };
-        self.error(&error, event_id)
+        let error = json!({"type": "invalid_request_error", "message": detail, "param": field, "code": code});
+        self.error(error, event_id)
     }
 
     /// The session cannot go on. `request_id` is that of the request that opened the socket.
     pub(super) fn problem(&mut self, problem: Problem, request_id: &str) -> Option<Value> {
         let error = problem.body(PATH, request_id).error?;
-        Some(self.error(&error, None))
+        Some(self.error(json!(error), None))
     }
 
-    fn error(&mut self, error: &OpenAiErrorBody, event_id: Option<&str>) -> Value {
-        let mut error = json!(error);
+    fn error(&mut self, mut error: Value, event_id: Option<&str>) -> Value {
         error["event_id"] = json!(event_id);
         self.own("error", json!({"error": error}))
     }
@@ -126,35 +119,32 @@ impl Events {
     }
 
     fn transcribed(&self, said: LiveEvent, has_logprobs: bool) -> Vec<(&'static str, Value)> {
-        match said {
-            LiveEvent::SpeechStarted { item, start_ms } => vec![(
+        let id = |item| self.item_id(item);
+        let delta = |item, text| json!({"item_id": id(item), "content_index": 0, "delta": text});
+        vec![match said {
+            LiveEvent::Committed { item, .. } => return self.committed(item),
+            LiveEvent::SpeechStarted { item, start_ms } => (
                 "input_audio_buffer.speech_started",
-                json!({"audio_start_ms": start_ms, "item_id": self.item_id(item)}),
-            )],
-            LiveEvent::SpeechStopped { item, end_ms } => vec![(
-                "input_audio_buffer.speech_stopped",
-                json!({"audio_end_ms": end_ms, "item_id": self.item_id(item)}),
-            )],
-            LiveEvent::Committed { item, .. } => self.committed(item),
-            LiveEvent::Delta { item, text } => vec![(
-                "conversation.item.input_audio_transcription.delta",
-                json!({"item_id": self.item_id(item), "content_index": 0, "delta": text}),
-            )],
-            LiveEvent::TranslationDelta { item, text, .. } => vec![(
-                "akhar.translation.delta",
-                json!({"item_id": self.item_id(item), "content_index": 0, "delta": text}),
-            )],
-            LiveEvent::Completed(utterance) => vec![(
+                json!({"audio_start_ms": start_ms, "item_id": id(item)}),
+            ),
+            LiveEvent::SpeechStopped { item, end_ms } => {
+                ("input_audio_buffer.speech_stopped", json!({"audio_end_ms": end_ms, "item_id": id(item)}))
+            }
+            LiveEvent::Delta { item, text } => {
+                ("conversation.item.input_audio_transcription.delta", delta(item, text))
+            }
+            LiveEvent::TranslationDelta { item, text, .. } => ("akhar.translation.delta", delta(item, text)),
+            LiveEvent::Completed(utterance) => (
                 "conversation.item.input_audio_transcription.completed",
                 self.completed(utterance, has_logprobs),
-            )],
-            LiveEvent::Failed { item, code, detail } => vec![(
+            ),
+            LiveEvent::Failed { item, code, detail } => (
                 "conversation.item.input_audio_transcription.failed",
-                json!({"item_id": self.item_id(item), "content_index": 0,
+                json!({"item_id": id(item), "content_index": 0,
                     "error": {"type": "server_error", "code": code, "message": detail, "param": null}}),
-            )],
-            LiveEvent::Cleared => vec![("input_audio_buffer.cleared", json!({}))],
-        }
+            ),
+            LiveEvent::Cleared => ("input_audio_buffer.cleared", json!({})),
+        }]
     }
 
     /// Texts are appended to those before, and times are those of the frames of OpenAI's server.
