@@ -2,7 +2,10 @@
 
 use std::{future::pending, time::Duration};
 
-use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use axum::{
+    extract::ws::{CloseFrame, Message, WebSocket, close_code},
+    http::StatusCode,
+};
 use tokio::time::timeout;
 
 use super::{
@@ -37,15 +40,19 @@ pub(super) async fn serve(connection: Connection, mut socket: WebSocket) {
             if let Some(event) = live.events.problem(problem, &live.connection.context.request.id) {
                 let _ = socket.send(text(&event)).await; // the client may be gone
             }
-            let code = match kind {
-                ProblemType::Draining => close_code::RESTART,
-                ProblemType::Busy | ProblemType::QueueFull | ProblemType::Unavailable => close_code::AGAIN,
-                ProblemType::Internal => close_code::ERROR,
-                ProblemType::TooLarge => close_code::SIZE,
-                _ => close_code::POLICY,
-            };
-            close(socket, code, kind.facts().slug).await;
+            close(socket, close_code_of(kind), kind.facts().slug).await;
         }
+    }
+}
+
+/// The code that says whether the client had better connect again.
+fn close_code_of(kind: ProblemType) -> u16 {
+    match (kind, kind.facts().status) {
+        (ProblemType::Draining, _) => close_code::RESTART,
+        (_, StatusCode::INTERNAL_SERVER_ERROR) => close_code::ERROR,
+        (_, StatusCode::PAYLOAD_TOO_LARGE) => close_code::SIZE,
+        (_, status) if status.is_server_error() => close_code::AGAIN,
+        _ => close_code::POLICY,
     }
 }
 
@@ -66,4 +73,26 @@ async fn close(mut socket: WebSocket, code: u16, reason: &'static str) {
         }
     };
     let _ = timeout(CLOSE_LIMIT, answer).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_connect_again_where_that_helps() {
+        use ProblemType as P;
+        for again in [P::Busy, P::QueueFull, P::QueueClosed, P::StorageFull, P::Unavailable] {
+            assert_eq!(close_code_of(again), close_code::AGAIN, "{again:?}");
+        }
+        for (kind, code) in [
+            (P::Draining, close_code::RESTART),
+            (P::Internal, close_code::ERROR),
+            (P::TooLarge, close_code::SIZE),
+            (P::QuotaExceeded, close_code::POLICY),
+            (P::Unauthorized, close_code::POLICY),
+        ] {
+            assert_eq!(close_code_of(kind), code, "{kind:?}");
+        }
+    }
 }
