@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from speech.data import prompts
-from speech.texts import borrowed, conversation, gurmukhi, numbers, reading, sentences, units
+from speech.texts import borrowed, conversation, english, gurmukhi, numbers, reading, sentences, units
 from speech.voices import cross_lingual, hibari, kokoro, pico
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,14 +112,22 @@ def test_english_numbers(number: int, english: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_drawn_digits_and_numbers_are_plain_and_repeatable(language: str) -> None:
-    ten = set((numbers.PA if language == "pa" else numbers.EN)[:10])
     for seed in range(100):
-        drawn = numbers.digits(language, np.random.default_rng(seed)).split()
-        assert set(drawn) <= ten
-        assert len(drawn) in (1, 2, 3, 5, 7, 9)
+        drawn = " ".join(numbers.digits(language, np.random.default_rng(seed)))
+        ones = drawn.split() if language == "pa" else english.digits(drawn.replace("nought", "oh"))
+        assert len(ones) in (1, 2, 3, 5, 7, 9)
+        assert language == "en" or set(ones) <= set(numbers.PA[:10])
         said = numbers.drawn(language, np.random.default_rng(seed))
         assert units.plain(said, language) == said
         assert said == numbers.drawn(language, np.random.default_rng(seed))
+
+
+def test_english_digits_are_said_in_several_ways() -> None:
+    drawn = [numbers.digits("en", np.random.default_rng(seed)) for seed in range(100)]
+    said = {word for groups in drawn for group in groups for word in group.split()}
+    assert said == {*numbers.EN[:10], *numbers.EN_ZEROS, *english.TIMES}
+    assert any(len(groups) > 1 for groups in drawn)
+    assert numbers.shortened("one one two two two one") == "double one triple two one"
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def texts_of(data: Path, language: str, kind: str, rng: np.random.Generator) -> 
     while kind == "words":
         yield kind, [reading.phrase(data, language, rng)]
     while kind == "digits":
-        yield kind, [numbers.digits(language, rng)]
+        yield kind, numbers.digits(language, rng)
     pool = reading.sentences(data, language)["train"]
     while True:
         for k in rng.permutation(len(pool)):

@@ -31,7 +31,7 @@ def digit_words(digits: str, kind: int) -> str:
     if kind == 2:
         return text.replace("zero", "oh")
     if kind == 3:
-        return re.sub(r"\b(\w+) \1(?: (\1))?\b", lambda run: f"{'triple' if run[2] else 'double'} {run[1]}", text)
+        return numbers.shortened(text)
     return text
 
 
