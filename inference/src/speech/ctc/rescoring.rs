@@ -87,7 +87,8 @@ impl Spelling {
         log_prob: f64,
     ) -> bool {
         let is_likely = log_prob >= LIKELY;
-        if (are_numbers && is_likely) || replaced.iter().filter(|token| is_letter(token)).count() > 1 {
+        let letters = replaced.iter().flat_map(|token| token.text.split('-')).filter(|text| is_letter(text));
+        if (are_numbers && is_likely) || letters.count() > 1 {
             return false;
         }
         let text = run.iter().map(|word| word.text).collect::<Vec<_>>().join(" ");
@@ -191,9 +192,9 @@ fn replace(tokens: &mut Vec<Token>, place: Range<usize>, mut run: Vec<Token>) {
     tokens.splice(place, run);
 }
 
-/// Whether a token is a letter that is no word: letters that are spelt are no digits.
-fn is_letter(token: &Token) -> bool {
-    let word = parts(&token.text)[1].to_lowercase();
+/// Whether a text is a letter that is no word: letters that are spelt are no digits.
+fn is_letter(text: &str) -> bool {
+    let word = parts(text)[1].to_lowercase();
     word.chars().count() == 1 && !["a", "i", "o"].contains(&&word[..])
 }
 
@@ -275,6 +276,8 @@ mod tests {
 
     #[test]
     fn letters_that_are_spelt_stay() {
-        assert_eq!(written("eight eight five", "A B E I V", UNLIKELY), "A B E I V");
+        for text in ["A B E I V", "A-B-E-I-V."] {
+            assert_eq!(written("eight eight five", text, UNLIKELY), text);
+        }
     }
 }
