@@ -16,13 +16,6 @@ const RUN_COST: f32 = 3.0;
 /// Fewer digits are no run: "one" and "oh" are often no numbers.
 const MIN_DIGITS: usize = 3;
 
-/// How the aligner spells words that it has not been taught.
-const SPELLINGS: [(&str, &[&str]); 3] = [
-    ("oh", &["o", "ro", "or"]),
-    ("double", &["duble", "doble", "dable", "dble", "goble"]),
-    ("triple", &["treple", "treeple", "trepole", "threple", "thriple", "treepie", "tree pie"]),
-];
-
 /// Anything, and the pause between two number words. The states of the words follow: each letter, and the blank behind it.
 const ANYTHING: usize = 0;
 const PAUSE: usize = 1;
@@ -62,14 +55,10 @@ impl Lexicon {
         let mut words = Vec::new();
         let mut n_states = PAUSE + 1;
         for text in numbers::english_digits() {
-            let others = SPELLINGS.iter().filter(|(word, _)| *word == text).flat_map(|(_, others)| *others);
-            for spelling in [text].iter().chain(others) {
-                let unit = |letter| if letter == ' ' { Some(space) } else { unit(letter) };
-                let Some(units) = spelling.chars().map(unit).collect::<Option<Vec<u8>>>() else { continue };
-                let start = n_states;
-                n_states += 2 * units.len();
-                words.push(Word { text, units, start });
-            }
+            let Some(units) = text.chars().map(&unit).collect::<Option<Vec<u8>>>() else { continue };
+            let start = n_states;
+            n_states += 2 * units.len();
+            words.push(Word { text, units, start });
         }
         Self { words, space: space.into(), n_states }
     }
@@ -215,7 +204,6 @@ pub(super) mod tests {
         assert_eq!(runs("nine eight seven"), ["nine eight seven"]);
         assert_eq!(runs("the code is double three oh seven today"), ["double three oh seven"]);
         assert_eq!(runs("one two three"), ["one two three"], "a letter twice");
-        assert_eq!(runs("goble two o treple tree pie six"), ["double two oh triple triple six"]);
         assert_eq!(runs("triple nine"), ["triple nine"], "three digits");
         for none in ["", "the weather is nice", "one two", "for five days", "two of us and one of them"] {
             assert_eq!(runs(none), [""; 0], "{none}");

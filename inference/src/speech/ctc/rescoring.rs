@@ -6,11 +6,7 @@
 
 use std::ops::Range;
 
-use super::{
-    align::{align, highest},
-    numbers::NumberWord,
-    spelling::Spelling,
-};
+use super::{align::align, numbers::NumberWord, spelling::Spelling};
 use crate::{
     cast::{count, narrow},
     numbers,
@@ -27,8 +23,6 @@ const MIN_GAIN: f32 = 20.0;
 const LOSS_BY_UNLIKELIHOOD: f64 = 2.5;
 /// The same where no words are in its place.
 const MAX_LOSS_ALONE: f32 = 0.6;
-/// What the CTC model takes for "four" is "oh" if the letter F is less likely, nats.
-const CERTAIN_F: f32 = -0.03;
 /// From so many words on, those that sound like a digit are one beside digits.
 const MIN_WORDS: usize = 3;
 
@@ -60,7 +54,7 @@ impl Spelling {
             let are_numbers = !said.is_empty() && digits.iter().all(|word| numbers::is_english_number(word));
             let is_same = run.iter().map(|word| word.text).eq(digits.iter().copied());
             if !is_same && self.is_likelier(frames, &run, replaced, are_numbers, log_prob) {
-                let run = self.run_tokens(frames, &run, &tokens);
+                let run = self.run_tokens(frames, &run);
                 replace(&mut tokens, place, run);
             } else if said.len() >= MIN_WORDS
                 && digits.iter().all(|word| numbers::english_digits().any(|other| other == *word))
@@ -124,31 +118,21 @@ impl Spelling {
     }
 
     /// The tokens of a run that is said beside the words of another model.
-    fn run_tokens(&self, frames: &[&[f32]], run: &[NumberWord], tokens: &[Token]) -> Vec<Token> {
+    fn run_tokens(&self, frames: &[&[f32]], run: &[NumberWord]) -> Vec<Token> {
         let token = |word: &NumberWord, log_prob: f64| {
             let said = &frames[word.frames.clone()];
             let spans = align(said, &word.units).unwrap_or_default();
             let evidence = self.evidence(said, word.units.iter().copied().zip(spans), log_prob);
-            let text = if is_oh(frames, word, tokens) { "oh" } else { word.text };
-            Token { evidence, ..Token::new(format!("{WORD}{text}"), word.frames.start, word.frames.end) }
+            Token {
+                evidence,
+                ..Token::new(format!("{WORD}{}", word.text), word.frames.start, word.frames.end)
+            }
         };
         // The text is the CTC model's own.
         let evidence = run.iter().map(|word| token(word, 0.0).evidence).sum::<Evidence>();
         let log_prob = evidence.means().map_or(0.0, |(acoustic, _)| acoustic);
         run.iter().map(|word| token(word, log_prob)).collect()
     }
-}
-
-/// Whether what the CTC model takes for "four" is "oh", which it has not been taught: the other model hears no F either.
-fn is_oh(frames: &[&[f32]], word: &NumberWord, tokens: &[Token]) -> bool {
-    let [f, ..] = word.units[..] else { return false };
-    let written = words(&tokens[place(tokens, &word.frames)]);
-    let has_f = if written.is_empty() {
-        highest(frames, word.frames.clone(), f) >= CERTAIN_F
-    } else {
-        written.iter().any(|word| word.contains('f'))
-    };
-    word.text == "four" && !has_f
 }
 
 /// By how much the log-probability of units, along the likeliest path through all frames, is below that of the likeliest ones.
@@ -258,7 +242,7 @@ mod tests {
             ("call nine eight seven now", "Call eye seven, now.", "Call nine eight seven, now."),
             ("two one zero", "Two one the arrow.", "Two one zero."),
             ("triple nine", "Triple dine.", "Triple nine."),
-            ("two four six", "Two or six.", "Two oh six."),
+            ("two oh six", "Two or six.", "Two oh six."),
             ("two four six", "Two for sick.", "Two four six."),
             ("it is for us", "It is for us.", "It is for us."),
         ] {
