@@ -42,6 +42,7 @@ def always(value: object) -> str:
 
 APIS = ('job="akhar-api",instance="api-1"', 'job="akhar-api",instance="api-2"')
 WORKERS = ('job="akhar-worker",instance="worker-1"', 'job="akhar-worker",instance="worker-2"')
+OLDEST = "akhar_queue_oldest_seconds"
 # A service with two apis and two workers that answers and works.
 HEALTHY = {
     **{f"up{{{process}}}": always(1) for process in APIS + WORKERS},
@@ -135,20 +136,14 @@ INCIDENTS = [
         minutes=30,
     ),
     Incident(
-        "pictures wait",
-        of(APIS, "akhar_queue_oldest_seconds", growing(15), ',queue="quick"'),
-        {"AkharQuickJobsWait"},
-        minutes=5,
-    ),
-    Incident(
-        "live sessions wait",
-        of(APIS, "akhar_queue_oldest_seconds", growing(15), ',queue="live"'),
-        {"AkharLiveJobsWait"},
+        "pictures and live sessions wait",
+        {k: v for q in ("quick", "live") for k, v in of(APIS, OLDEST, growing(15), f',queue="{q}"').items()},
+        {"AkharQuickJobsWait", "AkharLiveJobsWait"},
         minutes=5,
     ),
     Incident(
         "recordings wait",
-        of(APIS, "akhar_queue_oldest_seconds", growing(15), ',queue="speech"'),
+        of(APIS, OLDEST, growing(15), ',queue="speech"'),
         {"AkharSpeechJobsWait"},
         minutes=20,
     ),
