@@ -147,7 +147,7 @@ def check_queues(problems: Problems) -> None:
     for queue in change["properties"]["queue"]["enum"]:
         has_alert = f'akhar:queue_oldest_seconds:max{{queue="{queue}"}} >' in RULES.read_text()
         problems.expect(has_alert, f"no alert says that jobs of the queue {queue} wait")
-        problems.expect(f"'{queue}'" in scaling, f"KEDA adds no workers for the queue {queue}")
+        problems.expect(f"name: {queue}\n" in scaling, f"KEDA adds no workers for the queue {queue}")
 
 
 def anchors(page: Path) -> set[str]:
