@@ -124,7 +124,7 @@ pub(crate) async fn handle(
         let detail = format!(
             "origin is {origin:?}, which is not one of those that the operator allows (AKHAR_CORS_ORIGINS)"
         );
-        return Err(Problem::violations(vec![Violation::new("origin", Code::NotAllowed, detail)]));
+        return Err(Violation::new("origin", Code::NotAllowed, detail).into());
     }
     let lifetime = Duration::from_secs(60 * u64::from(minutes.get()));
     let (token, expires_at) = create(&app, &caller, (operation.name(), origin.as_str()), lifetime).await?;

@@ -108,7 +108,7 @@ pub(crate) async fn handle(
     let most = app.max_fetched_bytes();
     if !(1..=most).contains(&n_bytes) {
         let detail = format!("size is {n_bytes}, expected an integer from 1 to {most}");
-        return Err(Problem::violations(vec![Violation::new("size", Code::OutOfRange, detail)]));
+        return Err(Violation::new("size", Code::OutOfRange, detail).into());
     }
     let id = Uuid::now_v7();
     let upload = ReservedUpload { id, account_id: caller.account_id, n_bytes };

@@ -1,6 +1,6 @@
 // Transcribes live with OpenAI's client for Node: openai_realtime.mjs CERTIFICATE KEY RECORDING… (pa-….wav, en-….wav: one channel, 16
-// bits, 16 kHz). The environment has AKHAR_URL and AKHAR_KEY. Prints how many texts are those of files with the same sound, and the others. The
-// client connects with TLS, whatever its base URL, so a relay with the certificate and its key stands before the service.
+// bits, 16 kHz). The environment has AKHAR_URL and AKHAR_KEY. Prints how many texts are those of files with the same sound, and the
+// others. The client connects with TLS, whatever its base URL, so a relay with the certificate and its key stands before the service.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";

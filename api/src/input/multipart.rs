@@ -62,7 +62,7 @@ pub(super) async fn read(
                 };
                 parts
                     .data(|bytes| {
-                        let too_large = || Problem::violations(vec![file_field.too_large(max_file_bytes)]);
+                        let too_large = || Problem::from(file_field.too_large(max_file_bytes));
                         buffer.push(bytes)?.then_some(()).ok_or_else(too_large)
                     })
                     .await?;

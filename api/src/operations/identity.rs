@@ -58,7 +58,7 @@ pub(super) async fn identify(
                 let detail = format!(
                     "an earlier request had the same {name} and another operation, other fields or another file; send a new {name}"
                 );
-                return Err(Problem::violations(vec![Violation::new(name, Code::Reused, detail)]));
+                return Err(Violation::new(name, Code::Reused, detail).into());
             }
         }
     }

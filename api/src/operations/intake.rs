@@ -102,5 +102,5 @@ async fn named(
         "{} is given, but your account has no secret that signs webhooks; the operator makes one",
         header.name
     );
-    Err(Problem::violations(vec![Violation::new(header.name, Code::NoSecret, detail)]))
+    Err(Violation::new(header.name, Code::NoSecret, detail).into())
 }

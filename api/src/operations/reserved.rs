@@ -17,7 +17,7 @@ use crate::{
 pub(super) async fn find(app: &App, caller: &Caller, id: Uuid) -> Result<Option<JobUpload>, Problem> {
     let refuse = |code, detail: String| {
         let detail = format!("{} {id} {detail}", File::UPLOAD);
-        Err(Problem::violations(vec![Violation::new(File::UPLOAD, code, detail)]))
+        Err(Violation::new(File::UPLOAD, code, detail).into())
     };
     let find = |_| store::find_reserved_upload(&app.database.pool, id, caller.account_id);
     let Some((upload, job)) = retry_transient(find).await? else {

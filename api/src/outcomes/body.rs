@@ -28,9 +28,7 @@ pub(crate) fn body(
         }));
     };
     match (operation, outcome) {
-        (_, Outcome::Rejected { field, code, detail }) => {
-            Err(Problem::violations(vec![Violation { field, code, detail }]))
-        }
+        (_, Outcome::Rejected { field, code, detail }) => Err(Violation { field, code, detail }.into()),
         (_, Outcome::Failed) => Err(Problem::of(ProblemType::JobFailed)),
         (
             Operation::AlphabetRecognition | Operation::DigitRecognition,
