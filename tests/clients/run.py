@@ -43,6 +43,7 @@ TRIES = {
         python "$CLIENTS/openai_python.py"
         python "$CLIENTS/openai_realtime.py" >live
         grep --quiet "transcriptions: 6 of 6 equal" live || { cat live; exit 1; }""",
+    "livekit-plugins-openai pipecat-ai": 'python "$CLIENTS/agents.py" "$FIXTURES/audio/pa-school.wav"',
     "openai": """
         node openai_node.mjs "$FIXTURES/audio/pa-school.wav"
         node page.mjs | diff page.txt -
