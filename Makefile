@@ -7,6 +7,9 @@ export AKHAR_ORT_DYLIB ?= $(CURDIR)/.cache/onnxruntime/libonnxruntime.so
 # Tests wait for processes, clocks and locks for half of their time: twice as many run at a time as there are cores.
 export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 
+# What `make` builds is built from nothing or seldom: what the compiler would keep for the next build takes minutes and gigabytes.
+export CARGO_INCREMENTAL ?= 0
+
 run: ## Set up, build and serve on http://127.0.0.1:8080; prints a demo key and a request to paste
 	scripts/setup.sh run
 	cargo build --release --locked --package akhar
