@@ -281,6 +281,13 @@ async fn resume(
     if find(app, caller, id).await?.operation != Operation::LiveTranscription {
         return Err(no_session());
     }
+    let deleted = || Problem::of(ProblemType::JobDeleted);
+    let parameters =
+        retry_transient(|_| store::parameters(&app.database.pool, id)).await?.ok_or_else(deleted)?;
+    let session = Session::deserialize(&parameters["shown"]).map_err(Problem::internal)?;
+    if session.is_translation() != is_translation {
+        return Err(no_session());
+    }
     if seen.n > 0 {
         let last = [StreamCursor { job: id, after: seen.n - 1 }];
         let follow = async |db: &mut PgConnection| store::follow_outputs(db, &last).await;
@@ -291,8 +298,5 @@ async fn resume(
         }
     }
     let taken = retry_transient(|_| store::take_over(&app.database.pool, id)).await?;
-    let taken = taken.ok_or_else(|| Problem::of(ProblemType::JobDeleted))?;
-    let shown = &taken.parameters["shown"];
-    let session = Session::deserialize(shown).map_err(Problem::internal)?;
-    if session.is_translation() == is_translation { Ok((session, taken)) } else { Err(no_session()) }
+    Ok((session, taken.ok_or_else(deleted)?))
 }

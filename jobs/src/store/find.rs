@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use akhar_platform::database::Pool;
 use chrono::{DateTime, Utc};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 use sqlx::{PgConnection, Postgres, QueryBuilder, types::Json};
 use uuid::Uuid;
 
@@ -143,6 +143,13 @@ pub async fn of_account(
     query.push(" order by id desc limit ").push_bind(limit);
     let rows: Vec<JobRow> = query.build_query_as().fetch_all(db).await?;
     Ok(rows.into_iter().map(JobRow::into_job).collect())
+}
+
+/// The parameters of a job. `None` if there is no such job.
+pub async fn parameters(db: &Pool, id: JobId) -> Result<Option<Value>, sqlx::Error> {
+    let parameters = sqlx::query_scalar("select parameters from jobs where id = $1").bind(id);
+    let parameters: Option<Json<Value>> = parameters.fetch_optional(db).await?;
+    Ok(parameters.map(|parameters| parameters.0))
 }
 
 /// What a log line about the end of a job says of it.

@@ -43,7 +43,9 @@ pub use delete::{Deleted, delete, delete_delivered, delete_these, is_deleted};
 pub use end::{
     EndedRow, Ending, Ends, Guard, MAX_ENDINGS, acknowledge, announce_ends, cancel, end, end_within,
 };
-pub use find::{EndedFacts, JobFilter, WithArtifacts, ended, ended_facts, find, find_many, of_account};
+pub use find::{
+    EndedFacts, JobFilter, WithArtifacts, ended, ended_facts, find, find_many, of_account, parameters,
+};
 pub use follow::{Cursor, Followed, follow};
 pub use groups::{
     AccountGroup, Cancelled, Group, cancel_group, delete_group, find_ends, find_group, list_groups,

@@ -106,7 +106,7 @@ pub async fn append(db: &mut PgConnection, parts: &[NewPart]) -> Result<Vec<Appe
 }
 
 /// An input that another connection goes on with.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TakenOver {
     /// The number of connections before this one. None of those appends anything any more.
     pub writer: i32,
@@ -114,24 +114,20 @@ pub struct TakenOver {
     pub n_stored: i64,
     /// The bytes of all parts up to that one.
     pub n_bytes: i64,
-    /// The parameters of the job.
-    pub parameters: Value,
 }
 
 /// Takes the input of a job over from the connections before. `None` if there is no such job.
 pub async fn take_over(db: &Pool, job: JobId) -> Result<Option<TakenOver>, sqlx::Error> {
     db.transaction(move |transaction| {
         Box::pin(async move {
-            let parameters = sqlx::query_scalar("select parameters from jobs where id = $1 for key share");
-            let parameters: Option<Json<Value>> = parameters.bind(job).fetch_optional(&mut *transaction).await?;
-            let Some(Json(parameters)) = parameters else { return Ok(None) };
-            let (writer, n_bytes): (i32, i64) = sqlx::query_as(
-                "insert into streams as s (job_id, writer) values ($1, 1)
+            let taken: Option<(i32, i64)> = sqlx::query_as(
+                "insert into streams as s (job_id, writer) select id, 1 from jobs where id = $1 for key share
                  on conflict (job_id) do update set writer = s.writer + 1 returning writer, n_bytes",
             )
             .bind(job)
-            .fetch_one(&mut *transaction)
+            .fetch_optional(&mut *transaction)
             .await?;
+            let Some((writer, n_bytes)) = taken else { return Ok(None) };
             // What the connection before has appended until then is seen from here on.
             let n_stored = sqlx::query_scalar(
                 "select greatest((select n_read from streams where job_id = $1), (select max(n) from stream_inputs where job_id = $1))",
@@ -139,7 +135,7 @@ pub async fn take_over(db: &Pool, job: JobId) -> Result<Option<TakenOver>, sqlx:
             .bind(job)
             .fetch_one(transaction)
             .await?;
-            Ok(Some(TakenOver { writer, n_stored, n_bytes, parameters }))
+            Ok(Some(TakenOver { writer, n_stored, n_bytes }))
         })
     })
     .await
@@ -258,14 +254,10 @@ pub async fn write_outputs(db: &mut PgConnection, outputs: &[Output]) -> Result<
 pub struct OutputsSeen {
     /// The state of the job.
     pub state: JobState,
-    /// The number of claims so far.
-    pub attempt: i32,
     /// The next events, some if there are many. When the job has ended, there are no more than those that follow.
     pub events: Vec<Value>,
     /// What the job would say next.
     pub preview: Option<Value>,
-    /// The number of the last part of the input that is stored.
-    pub n_stored: i64,
     /// The number of the last part of the input that is read to its end.
     pub n_read: i64,
 }
@@ -274,10 +266,8 @@ pub struct OutputsSeen {
 struct SeenRow {
     at: i64,
     state: JobState,
-    attempt: i32,
     events: Option<Json<Vec<Value>>>,
     preview: Option<Json<Value>>,
-    n_stored: i64,
     n_read: i64,
 }
 
@@ -287,8 +277,7 @@ pub async fn follow_outputs(
     cursors: &[StreamCursor],
 ) -> Result<Vec<Option<OutputsSeen>>, sqlx::Error> {
     let rows: Vec<SeenRow> = sqlx::query_as(
-        "select c.at, j.state, j.attempt, s.preview, coalesce(s.n_read, 0) as n_read,
-             greatest(s.n_read, (select max(n) from stream_inputs i where i.job_id = j.id), 0) as n_stored,
+        "select c.at, j.state, s.preview, coalesce(s.n_read, 0) as n_read,
              (select json_agg(o.event order by o.n) from (
                  select n, event from stream_outputs o where o.job_id = j.id and o.n > c.after
                  order by n limit $3) o) as events
@@ -301,12 +290,12 @@ pub async fn follow_outputs(
     .fetch_all(db)
     .await?;
     let mut seen: Vec<Option<OutputsSeen>> = cursors.iter().map(|_| None).collect();
-    for SeenRow { at, state, attempt, events, preview, n_stored, n_read } in rows {
+    for SeenRow { at, state, events, preview, n_read } in rows {
         let place = usize::try_from(at - 1).ok().and_then(|at| seen.get_mut(at));
         if let Some(place) = place {
             let events = events.map_or_else(Vec::new, |events| events.0);
             let preview = preview.map(|preview| preview.0);
-            *place = Some(OutputsSeen { state, attempt, events, preview, n_stored, n_read });
+            *place = Some(OutputsSeen { state, events, preview, n_read });
         }
     }
     Ok(seen)

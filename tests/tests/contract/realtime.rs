@@ -193,8 +193,8 @@ async fn a_handshake_that_is_wrong_is_refused() {
     let problem = stack.refused(stack.request("GET", "/v1/realtime?intent=transcription"), 400).await;
     assert_eq!(problem.json["error"]["param"], "Upgrade", "{}", problem.json);
     let bearer = |key: &str| [("authorization", format!("Bearer {key}"))];
-    let refused = async |query: &str, key: &str| match Socket::handshake(
-        &format!("{}/v1/realtime?{query}", stack.base),
+    let refused = async |what: &str, key: &str| match Socket::handshake(
+        &format!("{}/v1/realtime{what}", stack.base),
         &bearer(key),
     )
     .await
@@ -213,21 +213,24 @@ async fn a_handshake_that_is_wrong_is_refused() {
         ("intent=transcription&session=x", 400, "session"),
         ("intent=transcription&session=sess_019d0f6e8e527d0ca4f55b2b3f6d3c11", 404, ""),
     ] {
-        assert_eq!(refused(query, &stack.key).await, (status, param.to_owned()), "{query}");
+        let refused = refused(&format!("?{query}"), &stack.key).await;
+        assert_eq!(refused, (status, param.to_owned()), "{query}");
     }
-    assert_eq!(refused(INTENT, "ak_x").await.0, 401);
+    assert_eq!(refused(&format!("?{INTENT}"), "ak_x").await.0, 401);
     let digits =
         send(stack.post("digit-recognition", &Form::upload(&akhar_tests::images::fixture_of("੫").bytes)))
             .await;
-    let of_other = format!("{INTENT}&session=sess_{}", digits.header("akhar-job").replace('-', ""));
+    let of_other = format!("?{INTENT}&session=sess_{}", digits.header("akhar-job").replace('-', ""));
     assert_eq!(refused(&of_other, &stack.key).await.0, 404, "no session");
     let mut socket = Socket::open(&stack, INTENT).await;
     socket.update(pcm16()).await;
     socket.append(&sentence()).await;
     socket.until(COMPLETED).await;
     let other = stack.keys(&["create", "--name", "other"]).await;
-    let session = format!("{INTENT}&session={}", socket.session_id());
+    let session = format!("?{INTENT}&session={}", socket.session_id());
     assert_eq!(refused(&session, &other).await.0, 404, "another account's");
+    let of_kind = format!("/translations?model=gpt-realtime-translate&session={}", socket.session_id());
+    assert_eq!(refused(&of_kind, &stack.key).await.0, 404, "of the other kind");
     let later = refused(&format!("{session}&starting_after=event_99_0"), &stack.key).await;
     assert_eq!(later, (400, "starting_after".to_owned()), "no event of the session");
     assert_eq!(socket.finish().await, 1000, "nothing has taken the session over");
