@@ -25,6 +25,8 @@ use crate::{cpu::CpuMeter, load::warm_stack, machine::Machine, report::Report, s
 /// The pause between two requests beside the sessions, and how long they are sent without them.
 const DIGITS: Duration = Duration::from_millis(50);
 const IDLE: Duration = Duration::from_secs(10);
+/// When the memory is measured first, so that a session of many minutes shows whether it grows.
+const EARLY: Duration = Duration::from_secs(60);
 /// The length of a part.
 const PART_TIME: Duration = Duration::from_millis(200);
 /// The pause behind an utterance, without the silence that belongs to its end, seconds.
@@ -61,20 +63,37 @@ pub(crate) async fn live(machine: Machine, folders: &[(&str, &Path)], n_sessions
             let sessions = stream::iter(&sounds).map(|sound| play(&stack, &session, sound));
             let idle = digits(&stack, sleep(IDLE)).await;
             let mut played: Vec<Played> = Vec::new();
+            let mut early = None;
             let cost = Cost::start(&stack, &cluster).await;
             let beside = digits(&stack, async {
-                played = sessions.buffered(n_sessions).collect().await;
+                let mut playing = std::pin::pin!(sessions.buffered(n_sessions).collect());
+                played = tokio::select! {
+                    played = &mut playing => played,
+                    () = sleep(EARLY) => {
+                        early = Some(memory(&stack));
+                        playing.await
+                    }
+                };
             });
             let beside = beside.await;
             report.row(&format!("{lang} {turns}: cost of a second"), cost.of_a_second().await);
             report.row(&format!("{lang} {turns}: digits without sessions"), quantiles(idle));
             report.row(&format!("{lang} {turns}: digits beside them"), quantiles(beside));
-            let [api, worker] = [&stack.api, &stack.workers[0]].map(|process| process.memory_mib().0);
-            report.row(&format!("{lang} {turns}: memory"), vec![("api_mib", api), ("worker_mib", worker)]);
+            for (when, row) in
+                early.map(|row| ("after a minute", row)).into_iter().chain([("at the end", memory(&stack))])
+            {
+                report.row(&format!("{lang} {turns}: memory {when}"), row);
+            }
             rows(&mut report, &format!("{lang} {turns}"), &files, played);
         }
     }
     report
+}
+
+/// The memory of the processes.
+fn memory(stack: &Stack) -> Row {
+    let [api, worker] = [&stack.api, &stack.workers[0]].map(|process| process.memory_mib().0);
+    vec![("api_mib", api), ("worker_mib", worker)]
 }
 
 /// What a running service costs, with the digits beside the sessions.
