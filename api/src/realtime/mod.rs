@@ -3,8 +3,7 @@
 //!
 //! `route` has the handler of the socket, and `secrets` those that make secrets for it. `socket` serves one connection, as `live`
 //! knows it: what its client sends is read by `client_events`, `session` is what it asks for, a `transcription` with its `fields` or a
-//! `translation`, `sound` is on its
-//! way to the database, and `events` writes what comes back.
+//! `translation`, `sound` is on its way to the database, and `events` writes what comes back.
 
 mod client_events;
 mod connection;
