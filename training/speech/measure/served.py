@@ -29,7 +29,7 @@ from ..data import clips, real
 from ..data.shards import Shard
 from ..sounds.features import RATE
 from ..texts import english, metrics, units
-from . import digit_strings
+from . import digit_strings, number_sentences
 from .client import Answer, Client
 
 WHOLE = "00-000"  # the shard beside the wav files of a folder of `--held`
@@ -153,6 +153,11 @@ ENGLISH: dict[str, tuple[str, Loader, Reader]] = {
     "en-numbers": ("digits", spoken_numbers, english.digits),
     "en-fsdd": ("digits", single_digits, english.digits),
     "en-strings": ("strings", lambda _: digit_strings.digit_strings(), digit_strings.string),
+    "en-number-sentences": (
+        "sentences",
+        lambda _: number_sentences.number_sentences(),
+        number_sentences.numbers_said,
+    ),
     "another-language": ("words", spontaneous, str.split),
     "panjabi-digits": ("words", panjabi_digits, str.split),
     "noise": ("words", noises, str.split),

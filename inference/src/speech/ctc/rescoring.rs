@@ -37,6 +37,23 @@ const HOMOPHONES: [(&str, &str); 7] = [
     ("o", "oh"),
 ];
 
+/// Words with a string of digits behind them, at most [`NEAR`] words further.
+const NAMES: [&str; 12] = [
+    "bus",
+    "call",
+    "code",
+    "dial",
+    "extension",
+    "flight",
+    "number",
+    "otp",
+    "phone",
+    "pin",
+    "platform",
+    "room",
+];
+const NEAR: usize = 3;
+
 impl Spelling {
     /// The words of a text with the runs of digits that are said instead of some. `log_prob` is the mean log-probability of
     /// the text by the model that wrote it.
@@ -48,13 +65,19 @@ impl Spelling {
     ) -> Vec<Token> {
         for run in self.numbers.runs(frames) {
             let place = place(&tokens, &self.without_silence(frames, &run));
+            if place.len() < tokens.len() && !is_named(&tokens[..place.start]) && sounds_like_others(&run) {
+                continue;
+            }
             let replaced = &mut tokens[place.clone()];
             let said = words(replaced);
             let digits: Vec<&str> = said.iter().map(|word| digit(word)).collect();
             let are_numbers = !said.is_empty() && digits.iter().all(|word| numbers::is_english_number(word));
             let is_same = run.iter().map(|word| word.text).eq(digits.iter().copied());
             if !is_same && self.is_likelier(frames, &run, replaced, are_numbers, log_prob) {
-                let run = self.run_tokens(frames, &run);
+                // Where little of what is said is digits, they are doubtful without the rest.
+                let n_said: usize = run.iter().map(|word| word.units.len()).sum();
+                let is_little = tokens.is_empty() && self.n_letters(frames) > 2 * n_said;
+                let run = self.run_tokens(frames, &run, if is_little { log_prob } else { 0.0 });
                 replace(&mut tokens, place, run);
             } else if said.len() >= MIN_WORDS
                 && digits.iter().all(|word| numbers::english_digits().any(|other| other == *word))
@@ -117,8 +140,16 @@ impl Spelling {
         start - before..end + behind
     }
 
-    /// The tokens of a run that is said beside the words of another model.
-    fn run_tokens(&self, frames: &[&[f32]], run: &[NumberWord]) -> Vec<Token> {
+    /// How many letters the likeliest units of frames spell.
+    fn n_letters(&self, frames: &[&[f32]]) -> usize {
+        let likeliest = |frame: &&[f32]| (0..frame.len()).max_by(|a, b| frame[*a].total_cmp(&frame[*b]));
+        let mut units: Vec<usize> = frames.iter().filter_map(likeliest).collect();
+        units.dedup();
+        units.into_iter().filter(|unit| !self.is_silence(*unit)).count()
+    }
+
+    /// The tokens of a run that is said beside the words of another model. Its text is at most as likely as `log_prob`.
+    fn run_tokens(&self, frames: &[&[f32]], run: &[NumberWord], log_prob: f64) -> Vec<Token> {
         let token = |word: &NumberWord, log_prob: f64| {
             let said = &frames[word.frames.clone()];
             let spans = align(said, &word.units).unwrap_or_default();
@@ -130,7 +161,7 @@ impl Spelling {
         };
         // The text is the CTC model's own.
         let evidence = run.iter().map(|word| token(word, 0.0).evidence).sum::<Evidence>();
-        let log_prob = evidence.means().map_or(0.0, |(acoustic, _)| acoustic);
+        let log_prob = evidence.means().map_or(0.0, |(acoustic, _)| acoustic).min(log_prob);
         run.iter().map(|word| token(word, log_prob)).collect()
     }
 }
@@ -185,6 +216,18 @@ fn is_letter(text: &str) -> bool {
 /// The digit that sounds like a word, or the word.
 fn digit(word: &str) -> &str {
     HOMOPHONES.iter().find(|(other, _)| *other == word).map_or(word, |(_, digit)| digit)
+}
+
+/// Whether the last of these words say that what follows is a string of digits.
+fn is_named(before: &[Token]) -> bool {
+    let near = &before[before.len().saturating_sub(NEAR)..];
+    words(near).iter().any(|word| NAMES.contains(&&word[..]))
+}
+
+/// Whether most digits of a run sound like words that are none. Amid other words, it may be those.
+fn sounds_like_others(run: &[NumberWord]) -> bool {
+    let is_word = |digit| HOMOPHONES.iter().any(|(word, other)| *other == digit && word.len() > 1);
+    2 * run.iter().filter(|word| is_word(word.text)).count() > run.len()
 }
 
 /// Puts a word in place of a token's, with its marks and its capital.
@@ -245,6 +288,8 @@ mod tests {
             ("two oh six", "Two or six.", "Two oh six."),
             ("two four six", "Two for sick.", "Two four six."),
             ("it is for us", "It is for us.", "It is for us."),
+            ("i need one four two days", "I need one for two days.", "I need one for two days."),
+            ("code is four two one", "Code is for two, one.", "Code is four two, one."),
         ] {
             assert_eq!(written(said, text, UNLIKELY), expected, "{said}");
         }
