@@ -46,6 +46,9 @@ async fn people_draw_write_and_speak_on_the_playground_on_phones_and_desktops() 
         let text = desktop["errors"][kind].as_str().unwrap_or_default();
         assert!(text.contains(part), "{kind}: {text}");
     }
+    let live = &desktop["live"];
+    assert_eq!(live["first"], "session.update");
+    assert!(live["refusal"].as_str().is_some_and(|text| text.contains("keyterms")), "{live}");
     let warnings = ["ਫ਼ਾਈਲ ਅਧੂਰੀ ਹੈ: ਇਸ ਵਿੱਚ 2.811 ਸਕਿੰਟ", "ਸ਼ਾਇਦ ਅੰਗਰੇਜ਼ੀ ਸੁਣੀ ਗਈ"];
     let phone = visit("phone").await;
     used(&phone, "ਅੱਜ ਮੌਸਮ ਬਹੁਤ ਚੰਗਾ ਹੈ", "ਸ਼ਾਇਦ ਗਲਤ ਹੈ", warnings);

@@ -9,6 +9,9 @@ const RATE = 24_000;
 /** The samples that are sent at a time: 0.1 s. */
 const PIECE = 2400;
 
+/** What the service says when it does not do all that is asked for. */
+const FAILURES = ["error", "conversation.item.input_audio_transcription.failed"];
+
 /** Samples of a rate as those of `RATE`, each the mean of those that it covers. @param {number} rate */
 function resampler(rate) {
   const step = rate / RATE;
@@ -43,14 +46,15 @@ function encoded(samples) {
  */
 export function listen(transcription, heard) {
   /** @type {object[]} */
-  const early = []; // what is sent before the socket is open
+  const early = []; // what is sent before there is a session
   /** @type {WebSocket | null} */
   let socket = null;
   let [job, isOver] = ["", false];
   /** @param {object} event */
   const send = (event) => {
-    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(event));
-    else if (!isOver) early.push(event);
+    if (isOver) return;
+    if (job === "") early.push(event);
+    else socket?.send(JSON.stringify(event));
   };
   send({ type: "session.update", session: { audio: { input: { transcription } }, include: ["akhar.hypothesis"] } });
 
@@ -65,21 +69,31 @@ export function listen(transcription, heard) {
       heard.hypothesis("");
       const { start, end, transcript, translation, words } = event;
       if (transcript !== "") heard.segment({ start, end, transcription: transcript, translation, words });
+    } else if (FAILURES.includes(event.type)) {
+      over(false);
     }
   };
-  const closed = (async () => {
+  /** @type {(isDone: boolean) => void} */
+  let resolve;
+  /** Whether all text is there, when the session is over. @type {Promise<boolean>} */
+  const closed = new Promise((settle) => (resolve = settle));
+  /** @param {boolean} isDone */
+  const over = (isDone) => {
+    if (isOver) return;
+    isOver = true;
+    socket?.close();
+    heard.hypothesis("");
+    resolve(isDone);
+  };
+  const connect = async () => {
     const url = new URL(`${base}/v1/realtime?intent=transcription`, location.href);
     url.protocol = url.protocol.replace("http", "ws");
-    const opened = new WebSocket(url, ["realtime", `openai-insecure-api-key.${await key()}`]);
-    socket = opened;
-    opened.onmessage = ({ data }) => take(JSON.parse(data));
-    return new Promise((/** @type {(isDone: boolean) => void} */ resolve) => {
-      opened.onclose = ({ code }) => {
-        isOver = true;
-        resolve(code === 1000);
-      };
-    });
-  })();
+    const secret = await key();
+    socket = new WebSocket(url, ["realtime", `openai-insecure-api-key.${secret}`]);
+    socket.onmessage = ({ data }) => take(JSON.parse(data));
+    socket.onclose = ({ code }) => over(code === 1000);
+  };
+  connect().catch(() => over(false)); // the upload says why
 
   /** @type {ReturnType<typeof resampler> | null} */
   let resample = null;
