@@ -47,7 +47,8 @@ async fn people_draw_write_and_speak_on_the_playground_on_phones_and_desktops() 
         assert!(text.contains(part), "{kind}: {text}");
     }
     let live = &desktop["live"];
-    assert_eq!(live["first"], "session.update");
+    let expected = json!([["session.update", 1], [["ਨਵੀਂ"], false]]);
+    assert_eq!(json!([live["chosen"], live["again"]]), expected);
     assert!(live["refusal"].as_str().is_some_and(|text| text.contains("keyterms")), "{live}");
     let warnings = ["ਫ਼ਾਈਲ ਅਧੂਰੀ ਹੈ: ਇਸ ਵਿੱਚ 2.811 ਸਕਿੰਟ", "ਸ਼ਾਇਦ ਅੰਗਰੇਜ਼ੀ ਸੁਣੀ ਗਈ"];
     let phone = visit("phone").await;

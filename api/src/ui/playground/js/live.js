@@ -43,8 +43,9 @@ function encoded(samples) {
  * rate. `end` says when all text is there, and returns the id of the job, or null if the session has failed.
  * @param {object} transcription what is asked for
  * @param {{hypothesis: (text: string) => void, segment: (segment: Segment) => void}} heard
+ * @param {AbortSignal} signal ends the session, and nothing more is heard
  */
-export function listen(transcription, heard) {
+export function listen(transcription, heard, signal) {
   /** @type {object[]} */
   const early = []; // what is sent before there is a session
   /** @type {WebSocket | null} */
@@ -85,10 +86,12 @@ export function listen(transcription, heard) {
     heard.hypothesis("");
     resolve(isDone);
   };
+  signal.addEventListener("abort", () => over(false));
   const connect = async () => {
     const url = new URL(`${base}/v1/realtime?intent=transcription`, location.href);
     url.protocol = url.protocol.replace("http", "ws");
     const secret = await key();
+    if (isOver) return;
     socket = new WebSocket(url, ["realtime", `openai-insecure-api-key.${secret}`]);
     socket.onmessage = ({ data }) => take(JSON.parse(data));
     socket.onclose = ({ code }) => over(code === 1000);

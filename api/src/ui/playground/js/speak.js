@@ -55,11 +55,15 @@ export function startSpeak() {
     else bar.setAttribute("aria-valuenow", String(Math.round(part * 100)));
   }
 
-  /** Removes what was shown of another recording. */
+  /** Ends what runs for another recording, and removes what was shown of it. */
   function clear() {
     running.abort();
     running = new AbortController();
+    void recording?.stop();
+    [recording, session] = [null, null];
+    showRecording();
     clearProblem(place);
+    progress("");
     for (const id of ["speak-tools", "lines-hint", "shade-hint", "speak-empty"]) byId(id).hidden = true;
     code.clear();
     player.pause();
@@ -91,17 +95,15 @@ export function startSpeak() {
     return keyterms.value.split("\n").map((term) => term.trim()).filter((term) => term !== "");
   }
 
-  /** Begins a session for what is recorded. */
-  function begin() {
+  /** Begins a session for what is recorded. @param {AbortSignal} signal */
+  function begin(signal) {
     const { "with-translation": translates, ...fields } = asked();
     const transcription = { ...fields, "with-translation": translates === "true", language: lang(), keywords: terms() };
-    return listen(transcription, {
-      hypothesis,
-      segment(segment) {
-        segments.add(segment);
-        byId("said").textContent = segment.transcription;
-      },
-    });
+    const segment = (/** @type {import("./subtitles.js").Segment} */ ended) => {
+      segments.add(ended);
+      byId("said").textContent = ended.transcription;
+    };
+    return listen(transcription, { hypothesis, segment }, signal);
   }
 
   /** @param {Promise<File>} made the recording, when it is ready @param {ReturnType<typeof listen>} [live] its session */
@@ -112,6 +114,7 @@ export function startSpeak() {
     byId("progress").scrollIntoView({ block: "nearest" });
     try {
       const file = await made;
+      signal.throwIfAborted();
       if (player.src) URL.revokeObjectURL(player.src);
       player.src = URL.createObjectURL(file);
       player.hidden = false;
@@ -216,12 +219,14 @@ export function startSpeak() {
     isStarting = true;
     levels.clear();
     clear();
+    const { signal } = running;
     try {
-      recording = await record(heard, () => void toggle(), (samples, rate) => session?.push(samples, rate));
-      session = begin();
+      const begun = await record(heard, () => void toggle(), (samples, rate) => session?.push(samples, rate));
+      if (signal.aborted) return void begun.stop(); // a file was chosen meanwhile
+      [recording, session] = [begun, begin(signal)];
       showRecording();
     } catch (error) {
-      showProblem(place, error);
+      if (!signal.aborted) showProblem(place, error);
     } finally {
       isStarting = false;
     }
