@@ -7,6 +7,7 @@
 // `pictures` with a folder, to which it writes pictures of all panels.
 import type { BrowserContextOptions } from "playwright-core";
 import { inBrowser } from "./browser.ts";
+import { late } from "./playground_late.ts";
 import { live } from "./playground_live.ts";
 import { measure } from "./playground_measure.ts";
 import { pictures } from "./playground_pictures.ts";
@@ -54,7 +55,7 @@ async function visit(name: "desktop" | "phone"): Promise<void> {
     }
     Object.assign(shown, { draw: await draw(there), write: await write(there), speak: await speak(there) });
     Object.assign(shown, { jobs: await jobs(there), reference: await reference(there) });
-    if (name === "desktop") Object.assign(shown, { errors: await errors(there), live: await live(there) });
+    if (name === "desktop") Object.assign(shown, { errors: await errors(there), live: await live(there), late: await late(there) });
     await context.close();
   }, FLAGS);
   console.log(JSON.stringify({ found, shown }));

@@ -46,6 +46,7 @@ async fn people_draw_write_and_speak_on_the_playground_on_phones_and_desktops() 
         let text = desktop["errors"][kind].as_str().unwrap_or_default();
         assert!(text.contains(part), "{kind}: {text}");
     }
+    assert_eq!(desktop["late"], json!({"stored": null, "best": "੫", "button": "Write", "nStreams": 0}));
     let live = &desktop["live"];
     let expected = json!([["session.update", 1], [["ਨਵੀਂ"], false]]);
     assert_eq!(json!([live["chosen"], live["again"]]), expected);

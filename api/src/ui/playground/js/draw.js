@@ -18,6 +18,8 @@ export function startDraw() {
   const pad = new Pad(byId("pad", HTMLCanvasElement), { changed, ended: () => void recognise(drawing) });
   /** @type {AbortController} of the request that is running */
   let running = new AbortController();
+  /** @type {AbortController} of the file that is being opened */
+  let opening = new AbortController();
   /** @type {(() => Promise<File>) | null} what was recognised last */
   let last = null;
 
@@ -25,6 +27,7 @@ export function startDraw() {
   const kind = () => /** @type {HTMLInputElement} */ (document.querySelector("[name=kind]:checked")).value;
 
   function changed() {
+    opening.abort();
     byId("undo", HTMLButtonElement).disabled = pad.isEmpty;
     byId("clear", HTMLButtonElement).disabled = pad.isEmpty;
     byId("ghost").hidden = !pad.isEmpty;
@@ -73,12 +76,16 @@ export function startDraw() {
 
   /** @param {File} file */
   async function open(file) {
+    opening.abort();
+    opening = new AbortController();
+    const { signal } = opening;
     try {
       const { file: small, picture } = await shrink(file, MAX_BYTES);
+      if (signal.aborted) return; // another file, or a drawing
       pad.setPicture(picture);
       await recognise(async () => small);
     } catch (error) {
-      showProblem(place, error);
+      if (!signal.aborted) showProblem(place, error);
     }
   }
 

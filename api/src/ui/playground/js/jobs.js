@@ -38,6 +38,7 @@ export function startJobs() {
       const response = await request(call);
       /** @type {{jobs: Job[]}} */
       const { jobs } = await response.json();
+      if (!isShown) return;
       show(jobs);
       code.show(call);
       clearProblem(place);

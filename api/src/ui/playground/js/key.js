@@ -43,12 +43,15 @@ function ask(reason) {
   say(reason);
   byId("key-forget").hidden = storedKey() === null;
   dialog.showModal();
+  let isOpen = true;
   return new Promise((resolve, reject) => {
     const form = byId("key-form", HTMLFormElement);
     form.onsubmit = async (event) => {
       event.preventDefault();
       const key = input.value.trim();
-      if (!(await works(key))) return say(t("key.wrong"));
+      const isRight = await works(key);
+      if (!isOpen) return; // the dialog was closed meanwhile
+      if (!isRight) return say(t("key.wrong"));
       store(key);
       dialog.close();
       resolve(key);
@@ -58,7 +61,10 @@ function ask(reason) {
       store(null);
       dialog.close();
     };
-    dialog.onclose = () => reject(new NoKey()); // does nothing if there is a key
+    dialog.onclose = () => {
+      isOpen = false;
+      reject(new NoKey()); // does nothing if there is a key
+    };
   });
 }
 

@@ -48,11 +48,13 @@ export function startWrite() {
     running.abort();
     running = new AbortController();
     const { signal } = running;
+    const text = area.value;
+    const [width, length] = [form.number("page-width"), form.number("page-length")];
     const call = {
       method: "POST",
       path: "/v1/models/handwriting-generator",
       headers: { accept: "application/json" },
-      json: { text: area.value, ...form.fields(), "with-image": true },
+      json: { text, ...form.fields(), "with-image": true },
     };
     byId("page").classList.add("waiting");
     try {
@@ -62,13 +64,13 @@ export function startWrite() {
       if (signal.aborted) return;
       png = image;
       const nPages = Number(response.headers.get("akhar-pages") ?? 1);
-      page.set(points, form.number("page-width"), form.number("page-length"), nPages);
+      page.set(points, width, length, nPages);
       showPen();
       if (isReplayed) page.replay();
-      byId("page").setAttribute("aria-label", t("write.written", { text: area.value }));
+      byId("page").setAttribute("aria-label", t("write.written", { text }));
       const written = t("write.note", { strokes: page.nStrokes, points: page.nPoints, ms: Math.round(performance.now() - started) });
       byId("page-note").textContent = nPages > 1 ? `${t("write.pages", { n: nPages })} · ${written}` : written;
-      byId("write-button").textContent = t("write.again");
+      byId("write-button").textContent = t(area.value === text ? "write.again" : "write.button");
       for (const id of ["replay", "save-png", "save-svg"]) byId(id, HTMLButtonElement).disabled = false;
       code.show(call);
       area.removeAttribute("aria-invalid");
