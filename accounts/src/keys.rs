@@ -21,6 +21,8 @@ pub struct WorkingKey {
     pub id: Uuid,
     /// The account that the key belongs to.
     pub account_id: Uuid,
+    /// The prefix of the key, also if this is a token of it.
+    pub key_prefix: String,
     /// SHA-256 of the whole key or token.
     pub secret_sha256: Vec<u8>,
     /// The name that the operator gave it.
@@ -89,7 +91,7 @@ pub async fn find_working(
     db: &mut PgConnection,
     prefixes: &[Prefix],
 ) -> Result<Vec<Option<WorkingKey>>, sqlx::Error> {
-    let query = "select found.prefix, k.id, k.account_id, k.name, found.secret_sha256, case when found.scope is null then k.role end as role,
+    let query = "select found.prefix, k.id, k.account_id, k.prefix as key_prefix, k.name, found.secret_sha256, case when found.scope is null then k.role end as role,
             found.scope, extract(epoch from least(found.expires_at, k.expires_at) - now())::float8 as expires_in_s,
             a.requests_per_minute, a.max_queued, a.audio_minutes_per_day, a.stored_mb,
             a.retain_s, a.max_retain_s, a.webhook_url, a.webhook_secret is not null as has_webhook_secret

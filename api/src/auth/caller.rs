@@ -92,7 +92,8 @@ where
         const UNAUTHORIZED: Problem = Problem::of(ProblemType::Unauthorized);
         const EXPIRED: &str = "The API key has expired. Ask the operator for a new one.";
         let auth = Arc::<Authenticator>::from_ref(state);
-        let key = if scope::is_socket(parts) {
+        let is_socket = scope::is_socket(parts);
+        let key = if is_socket {
             socket_key(&parts.headers).map(|presented| presented.key)
         } else {
             presented::key(&parts.headers).or_else(|| scope::in_query(parts))
@@ -103,7 +104,7 @@ where
         if working.is_expired() {
             return Err(UNAUTHORIZED.with_detail(EXPIRED));
         }
-        let WorkingKey { id, account_id, name, role, scope, quotas, webhook, .. } = working;
+        let WorkingKey { id, account_id, key_prefix, name, role, scope, quotas, webhook, .. } = working;
         if let Some(Json(scope)) = scope {
             scope::check(&scope, parts)?;
         }
@@ -112,7 +113,9 @@ where
         auth.count(account_id, quotas, &request.rate_limits)?;
         request.share.hold(auth.requests.take(account_id, 1).map_err(|limit| Problem::of(limit.into()))?);
         parts.extensions.insert(AccountOfRequest(account_id));
-        let key = KeyInUse { auth, prefix: key.prefix, id };
+        // A socket outlives its token, but not the token's key.
+        let of_key = key_prefix.as_bytes().try_into().ok().filter(|_| is_socket);
+        let key = KeyInUse { auth, prefix: of_key.unwrap_or(key.prefix), id };
         Ok(Self { account_id, quotas, webhook, key, key_name: name, role })
     }
 }

@@ -160,8 +160,19 @@ impl KeyCache {
         let secret_sha256 = key.sha256().to_vec();
         let name = "test".to_owned();
         let (role, scope, expires_in_s) = (None, None, None);
-        let working =
-            WorkingKey { id, account_id, secret_sha256, name, role, expires_in_s, scope, quotas, webhook };
+        let key_prefix = key.prefix().to_owned();
+        let working = WorkingKey {
+            id,
+            account_id,
+            key_prefix,
+            secret_sha256,
+            name,
+            role,
+            expires_in_s,
+            scope,
+            quotas,
+            webhook,
+        };
         let prefix = PresentedKey::parse(key.expose()).unwrap().prefix;
         self.working.insert(prefix, working).await;
     }

@@ -237,14 +237,23 @@ async fn a_handshake_that_is_wrong_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_ends_with_its_key_and_with_its_api() {
+async fn a_session_ends_with_its_key_and_with_its_api_but_not_with_its_secret() {
     let mut stack = Stack::start().await;
     let key = stack.keys(&["create", "--name", "caller"]).await;
-    let mut socket = Socket::open_at(&stack.base, &key, INTENT).await;
-    let mut other = Socket::open(&stack, INTENT).await;
-    stack.keys(&["revoke", &key[3..11]]).await;
-    assert_eq!(socket.until("error").await["error"]["type"], "authentication_error");
-    assert_eq!(socket.closed().await, 1008);
+    let secret = async |key: &str| {
+        let request = stack.anonymous("POST", "/v1/realtime/client_secrets").bearer_auth(key);
+        send(request.json(&json!({}))).await.json()["value"].as_str().unwrap().to_owned()
+    };
+    let of_key = Socket::open_at(&stack.base, &key, INTENT).await;
+    let of_secret = Socket::open_at(&stack.base, &secret(&key).await, INTENT).await;
+    let mut other = Socket::open_at(&stack.base, &secret(&stack.key).await, INTENT).await;
+    let expire = "update tokens set expires_at = now() - interval '1 second'";
+    sqlx::query(expire).execute(&stack.db).await.unwrap();
+    stack.keys(&["revoke", &key[3..11]]).await; // all keys are looked up again
+    for mut socket in [of_key, of_secret] {
+        assert_eq!(socket.until("error").await["error"]["type"], "authentication_error");
+        assert_eq!(socket.closed().await, 1008);
+    }
     other.update(pcm16()).await;
     other.append(&sentence()).await;
     other.until(COMPLETED).await;
