@@ -124,6 +124,7 @@ impl Socket {
                     );
                     return None;
                 }
+                Message::Pong(_) => self.events.push(json!({"type": "pong"})),
                 _ => (),
             }
         }

@@ -1,6 +1,6 @@
 //! A session as one connection sees it: how far it is, and what is under way.
 
-use std::{convert::Infallible, time::Duration};
+use std::{convert::Infallible, mem, time::Duration};
 
 use akhar_jobs::{
     backend::{BatchError, StreamFollower},
@@ -8,7 +8,7 @@ use akhar_jobs::{
 };
 use akhar_requests::{
     Parameters,
-    live::{LIVE_IDLE_S, LiveMark, LiveParameters, LivePreview, LiveSession},
+    live::{LiveMark, LiveParameters, LivePreview, LiveSession},
 };
 use axum::extract::ws::{Message, WebSocket};
 use bytes::Bytes;
@@ -18,7 +18,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout, t
 
 use super::{
     client_events::{ClientEvent, parse},
-    connection::{Connection, End, MAX_EVENT_BYTES, received, text},
+    connection::{Connection, End, MAX_EVENT_BYTES, heard, received, text},
     events::Events,
     fields::Include,
     sound::{Part, Sound},
@@ -32,8 +32,6 @@ use crate::{
 
 /// The time between two pings. The worker is told as often that the client is there.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
-/// The time after which a client that has sent nothing, not even the answer to a ping, is gone.
-const SILENCE_LIMIT: Duration = Duration::from_secs(LIVE_IDLE_S as u64);
 /// The longest time between two looks at what the worker says.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long the sound of a client that has closed its socket may wait for the database.
@@ -57,10 +55,13 @@ pub(super) struct Live {
     appending: Option<Appending>,
     looking: Option<Looking>,
     looked_at: Instant,
+    /// When something came of the client last, and when sound did.
+    heard_at: Instant,
+    sound_at: Instant,
     /// The sound for which the account's quota is reserved, seconds.
     reserved_s: f64,
     /// The sound is over: nothing more is taken. Holds why, if its client did not ask for that.
-    is_ending: bool,
+    pub(super) is_ending: bool,
     end: Option<Problem>,
 }
 
@@ -80,6 +81,8 @@ impl Live {
             appending: None,
             looking: None,
             looked_at: Instant::now(),
+            heard_at: Instant::now(),
+            sound_at: Instant::now(),
             reserved_s: audio_quota::LIVE_STEP_S,
             is_ending: false,
             end: None,
@@ -97,16 +100,15 @@ impl Live {
         }
         let mut pings = interval(PING_INTERVAL);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut heard_at = Instant::now();
         let draining = self.connection.app.shutdown.soft.clone();
         loop {
             self.append();
-            let has_room = !self.is_ending && self.sound.as_ref().is_none_or(Sound::has_room);
+            let is_read = self.is_ending || self.sound.as_ref().is_none_or(Sound::has_room);
             let due = self.sound.as_ref().filter(|_| self.appending.is_none()).and_then(Sound::due);
             let can_look = self.sound.is_some() && self.looking.is_none();
             tokio::select! {
-                message = socket.recv(), if has_room => {
-                    heard_at = Instant::now();
+                message = socket.recv(), if is_read => {
+                    self.heard_at = Instant::now();
                     self.take(socket, received(message)?).await?;
                 }
                 (end, appended) = in_flight(&mut self.appending) => self.appended(socket, end, appended?).await?,
@@ -114,17 +116,7 @@ impl Live {
                 // What the worker says is announced, but announcements can be lost.
                 _ = timeout_at(self.looked_at + LOOK_INTERVAL, self.follower.woken()), if can_look => self.look(),
                 () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => (),
-                _ = pings.tick() => {
-                    if !has_room {
-                        heard_at = Instant::now(); // nothing is read of it
-                    } else if heard_at.elapsed() >= SILENCE_LIMIT {
-                        return Err(End::Lost);
-                    }
-                    socket.send(Message::Ping(Bytes::new())).await.map_err(|_| End::Lost)?;
-                    if let Some(sound) = &mut self.sound && !self.is_ending {
-                        sound.keep_alive();
-                    }
-                }
+                _ = pings.tick() => self.ping(socket, is_read).await?,
                 () = draining.cancelled() => return Err(End::Problem(Problem::of(ProblemType::Draining))),
                 () = &mut self.connection.stream.revoked => return Err(End::Problem(Problem::of(ProblemType::Unauthorized))),
             }
@@ -135,17 +127,36 @@ impl Live {
         socket.send(text(event)).await.map_err(|_| End::Lost)
     }
 
-    /// Takes what the client sends.
+    /// Lets the client and the worker know that the other one is there.
+    async fn ping(&mut self, socket: &mut WebSocket, is_read: bool) -> Result<(), End> {
+        let now = Instant::now();
+        if !is_read {
+            self.heard_at = now;
+        }
+        if !is_read || self.is_ending {
+            self.sound_at = now;
+        }
+        heard(now - self.heard_at, now - self.sound_at)?;
+        socket.send(Message::Ping(Bytes::new())).await.map_err(|_| End::Lost)?;
+        if let Some(sound) = &mut self.sound
+            && !self.is_ending
+        {
+            sound.keep_alive();
+        }
+        Ok(())
+    }
+
+    /// Takes what the client sends, or drops it if the sound is over.
     async fn take(&mut self, socket: &mut WebSocket, message: Message) -> Result<(), End> {
         let (event_id, event) = match message {
+            _ if self.is_ending => return Ok(()),
             Message::Text(message) if message.len() > MAX_EVENT_BYTES => {
                 let n_bytes = message.len();
                 let detail = format!("event has {n_bytes} bytes, expected at most {MAX_EVENT_BYTES}");
                 (None, Err(Violation::new("event", Code::TooLarge, detail)))
             }
             Message::Text(message) => parse(&message, self.connection.session.is_translation()),
-            Message::Ping(_) | Message::Pong(_) => return Ok(()),
-            Message::Close(_) => return Err(End::Closed),
+            Message::Ping(_) | Message::Pong(_) | Message::Close(_) => return Ok(()),
             Message::Binary(_) => {
                 let detail = "event is a binary frame, expected a text frame with one JSON object";
                 (None, Err(Violation::new("event", Code::WrongType, detail)))
@@ -168,8 +179,11 @@ impl Live {
                 return Ok(self.update(session, is_former).map(Some));
             }
             (ClientEvent::Append(bytes), sound) => {
-                if sound.is_none() && !bytes.is_empty() {
-                    self.submit().await?;
+                if !bytes.is_empty() {
+                    self.sound_at = Instant::now();
+                    if sound.is_none() {
+                        self.submit().await?;
+                    }
                 }
                 if let Some(sound) = &mut self.sound {
                     sound.push(&bytes, Instant::now());
@@ -242,8 +256,8 @@ impl Live {
 
     /// The sound is over.
     fn stop(&mut self) {
-        self.is_ending = true;
-        if let Some(sound) = &mut self.sound {
+        let is_new = !mem::replace(&mut self.is_ending, true);
+        if let Some(sound) = self.sound.as_mut().filter(|_| is_new) {
             sound.mark(LiveMark::End);
         }
     }

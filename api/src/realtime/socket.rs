@@ -24,6 +24,7 @@ pub(super) async fn serve(connection: Connection, mut socket: WebSocket) {
     tracing::info!(end = end.name(), session = %live.connection.session_id, "socket closed");
     match end {
         End::Closed => live.finish().await,
+        End::Lost if live.is_ending => live.finish().await,
         End::Lost => tracing::debug!("the socket of a session broke"),
         End::Over => {
             if live.connection.session.is_translation() {
@@ -49,6 +50,8 @@ pub(super) async fn serve(connection: Connection, mut socket: WebSocket) {
 fn close_code_of(kind: ProblemType) -> u16 {
     match (kind, kind.facts().status) {
         (ProblemType::Draining, _) => close_code::RESTART,
+        (ProblemType::AccountBusy | ProblemType::BodyTimeout, _) => close_code::AGAIN,
+        (ProblemType::MalformedBody, _) => close_code::INVALID,
         (_, StatusCode::INTERNAL_SERVER_ERROR) => close_code::ERROR,
         (_, StatusCode::PAYLOAD_TOO_LARGE) => close_code::SIZE,
         (_, status) if status.is_server_error() => close_code::AGAIN,
@@ -82,13 +85,23 @@ mod tests {
     #[test]
     fn clients_connect_again_where_that_helps() {
         use ProblemType as P;
-        for again in [P::Busy, P::QueueFull, P::QueueClosed, P::StorageFull, P::Unavailable] {
+        for again in [
+            P::AccountBusy,
+            P::BodyTimeout,
+            P::Busy,
+            P::QueueFull,
+            P::QueueClosed,
+            P::StorageFull,
+            P::Unavailable,
+        ] {
             assert_eq!(close_code_of(again), close_code::AGAIN, "{again:?}");
         }
         for (kind, code) in [
             (P::Draining, close_code::RESTART),
             (P::Internal, close_code::ERROR),
             (P::TooLarge, close_code::SIZE),
+            (P::MalformedBody, close_code::INVALID),
+            (P::JobCancelled, close_code::POLICY),
             (P::QuotaExceeded, close_code::POLICY),
             (P::Unauthorized, close_code::POLICY),
         ] {

@@ -9,7 +9,13 @@ use akhar_tests::{
 };
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::tungstenite::{
+    Error, Message,
+    protocol::frame::{
+        Frame,
+        coding::{Data, OpCode},
+    },
+};
 
 /// PCM at 16 kHz.
 fn pcm16() -> Value {
@@ -185,6 +191,24 @@ async fn what_is_wrong_with_an_event_is_said_and_the_session_goes_on() {
     assert_eq!(socket.until("error").await["error"]["param"], "session.audio.input.format");
     socket.until(COMPLETED).await;
     assert_eq!(socket.finish().await, 1000);
+    let mut socket = Socket::open(&stack, INTENT).await;
+    socket.send_message(Message::Frame(Frame::message(vec![0xff], OpCode::Data(Data::Text), true))).await;
+    assert_eq!(socket.until("error").await["error"]["type"], "invalid_request_error");
+    assert_eq!(socket.closed().await, 1007);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_ends_answers_pings_and_takes_nothing_more() {
+    let stack = Stack::start().await;
+    let mut socket = Socket::open(&stack, INTENT).await;
+    socket.update(pcm16()).await;
+    socket.append(&sentence()).await;
+    socket.send(json!({"type": "input_audio_buffer.commit", "final": true})).await;
+    socket.append(&sentence()).await;
+    socket.send_message(Message::Ping(vec![1].into())).await;
+    assert_eq!(socket.closed().await, 1000);
+    assert_eq!(socket.texts().len(), 1, "{:?}", socket.events);
+    assert!(socket.events.iter().any(|event| event["type"] == "pong"), "{:?}", socket.events);
 }
 
 #[tokio::test(flavor = "multi_thread")]
