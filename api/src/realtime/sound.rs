@@ -16,6 +16,8 @@ pub(super) const MAX_WAITING_BYTES: usize = 256 * 1024;
 const MOST_AHEAD: Duration = Duration::from_secs(60);
 /// The most parts of it.
 const MOST_PARTS_AHEAD: usize = 1000;
+/// The most sessions that may wait for the database, because each may be large.
+const MOST_SESSIONS_WAITING: usize = 4;
 
 /// A part that is to be stored.
 #[derive(Debug, PartialEq)]
@@ -44,7 +46,7 @@ pub(super) struct Sound {
     n_parts: i64,
     n_bytes: u64,
     n_stored: u64,
-    /// The numbers and bytes of parts that are on their way to the worker.
+    /// The numbers and bytes of parts with sound that are on their way to the worker.
     ahead: VecDeque<(i64, usize)>,
     n_ahead: usize,
 }
@@ -107,8 +109,10 @@ impl Sound {
         self.n_parts += 1;
         self.n_bytes += bytes.len() as u64;
         self.n_waiting -= bytes.len();
-        self.ahead.push_back((self.n_parts, bytes.len()));
-        self.n_ahead += bytes.len();
+        if !bytes.is_empty() {
+            self.ahead.push_back((self.n_parts, bytes.len()));
+            self.n_ahead += bytes.len();
+        }
         Some(Part { n: self.n_parts, end: self.n_bytes, bytes: bytes.into(), mark })
     }
 
@@ -136,7 +140,9 @@ impl Sound {
 
     /// Whether more sound can be taken.
     pub(super) fn has_room(&self) -> bool {
-        self.n_waiting < MAX_WAITING_BYTES
+        let sessions = self.closed.iter().filter(|(_, mark)| matches!(mark, Some(LiveMark::Session { .. })));
+        sessions.count() < MOST_SESSIONS_WAITING
+            && self.n_waiting < MAX_WAITING_BYTES
             && self.closed.len() < MOST_PARTS_AHEAD
             && self.n_ahead + self.n_waiting < self.n_bytes(MOST_AHEAD)
             && self.ahead.len() < MOST_PARTS_AHEAD
@@ -161,6 +167,7 @@ impl Sound {
 
 #[cfg(test)]
 mod tests {
+    use akhar_requests::live::LiveSession;
     use proptest::prelude::*;
 
     use super::*;
@@ -199,9 +206,28 @@ mod tests {
         assert_eq!((n_sent, sound.stored_ms()), (60 * 8000, 60_000));
         sound.read(1);
         assert!(sound.has_room());
+        for _ in 0..2 * MOST_PARTS_AHEAD {
+            sound.mark(LiveMark::Clear);
+            sound.next(now);
+        }
+        assert!(sound.has_room(), "a mark that is stored is no sound");
         while sound.has_room() {
             sound.mark(LiveMark::Clear);
         }
+    }
+
+    #[test]
+    fn few_sessions_wait_for_the_database() {
+        let (mut sound, now) = (sound(), Instant::now());
+        let mut n = 0;
+        while sound.has_room() {
+            sound.push(&[0; 8], now);
+            sound.mark(LiveMark::Session { session: LiveSession::default() });
+            n += 1;
+        }
+        assert_eq!(n, MOST_SESSIONS_WAITING);
+        sound.next(now);
+        assert!(sound.has_room());
     }
 
     #[test]
