@@ -117,7 +117,7 @@ pub(super) struct Turns {
     #[serde(rename = "type")]
     pub(super) kind: TurnsKind,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) threshold: Option<f32>,
+    pub(super) threshold: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) prefix_padding_ms: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,7 +155,7 @@ impl Default for Input {
             format: Format::default(),
             noise_reduction: (),
             transcription: None,
-            turn_detection: Some(Turns::default().with(TurnDetection::USUAL)),
+            turn_detection: Some(Turns::default()),
         }
     }
 }
@@ -173,35 +173,38 @@ impl Delay {
 }
 
 impl Turns {
-    /// The same with the values by which turns are detected.
-    pub(super) fn with(self, TurnDetection { threshold, prefix_ms, silence_ms }: TurnDetection) -> Self {
+    /// The same with the values by which turns are detected, as a client gets it.
+    pub(super) fn effective(&self) -> Self {
         Self {
-            threshold: Some(threshold),
-            prefix_padding_ms: Some(prefix_ms),
-            silence_duration_ms: Some(silence_ms),
-            ..self
+            threshold: self.threshold.or(Some(f64::from(TurnDetection::USUAL.threshold))),
+            prefix_padding_ms: self.prefix_padding_ms.or(Some(TurnDetection::USUAL.prefix_ms)),
+            silence_duration_ms: Some(self.silence_ms()),
+            ..*self
         }
     }
 
     /// The pause that ends a turn. A semantic detector, which this server does not have, would wait longer if it were less eager.
     fn silence_ms(&self) -> u32 {
-        self.silence_duration_ms.unwrap_or(match self.eagerness {
-            None | Some(Eagerness::Auto | Eagerness::Medium) => TurnDetection::USUAL.silence_ms,
-            Some(Eagerness::High) => 300,
-            Some(Eagerness::Low) => 1000,
-        })
+        match (self.kind, self.eagerness) {
+            (TurnsKind::SemanticVad, Some(Eagerness::High)) => 300,
+            (TurnsKind::SemanticVad, Some(Eagerness::Low)) => 1000,
+            _ => self.silence_duration_ms.unwrap_or(TurnDetection::USUAL.silence_ms),
+        }
     }
 
     pub(super) fn detection(&self) -> Result<TurnDetection, Violation> {
-        let prefix_ms = self.prefix_padding_ms.unwrap_or(TurnDetection::USUAL.prefix_ms);
+        let usual = TurnDetection::USUAL;
+        let threshold = self.threshold.unwrap_or(f64::from(usual.threshold));
+        #[expect(clippy::cast_possible_truncation, reason = "0 to 1, and few digits matter")]
+        let threshold = within("threshold", threshold, 0.0..=1.0)? as f32;
         Ok(TurnDetection {
             silence_ms: within("silence_duration_ms", self.silence_ms(), SILENCE_MS)?,
-            prefix_ms: within("prefix_padding_ms", prefix_ms, PREFIX_MS)?,
-            threshold: within(
-                "threshold",
-                self.threshold.unwrap_or(TurnDetection::USUAL.threshold),
-                0.0..=1.0,
+            prefix_ms: within(
+                "prefix_padding_ms",
+                self.prefix_padding_ms.unwrap_or(usual.prefix_ms),
+                PREFIX_MS,
             )?,
+            threshold,
         })
     }
 }

@@ -10,7 +10,7 @@ use crate::problems::{Code, Violation};
 /// The most bytes of a session, which its job keeps: several times as many as the longest terms have.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// The effective session, by the present names.
+/// The session as its client has asked for it, by the present names.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Session {

@@ -17,7 +17,7 @@ use crate::{
 const FORMER_FORMATS: [(FormatKind, &str); 3] =
     [(FormatKind::Pcm, "pcm16"), (FormatKind::Mulaw, "g711_ulaw"), (FormatKind::Alaw, "g711_alaw")];
 
-/// The effective session, by the present names.
+/// The session as its client has asked for it, by the present names.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct TranscriptionSession {
     #[serde(rename = "type")]
@@ -40,9 +40,7 @@ impl TranscriptionSession {
         let update = if is_former { renamed(update)? } else { update };
         let mut session: Self = merged(self, update)?;
         session.audio.input.check_rate()?;
-        let detection = session.live()?.turn_detection;
-        let turns = &mut session.audio.input.turn_detection;
-        *turns = turns.take().zip(detection).map(|(turns, detection)| turns.with(detection));
+        session.live()?;
         Ok(session)
     }
 
@@ -92,6 +90,8 @@ impl TranscriptionSession {
     /// The session as a client of the present or the former names gets it.
     pub(super) fn shown(&self, id: &str, is_former: bool) -> Value {
         let mut shown = json!(self);
+        shown["audio"]["input"]["turn_detection"] =
+            json!(self.audio.input.turn_detection.as_ref().map(Turns::effective));
         if !is_former {
             shown["id"] = json!(id);
             shown["object"] = json!("realtime.transcription_session");
@@ -219,9 +219,32 @@ mod tests {
             (off("gpt-realtime-whisper"), off("speech-pa"), off("gpt-4o-transcribe")),
             (500, 500, u32::MAX)
         );
-        let eager = live(
-            json!({"turn_detection": {"type": "semantic_vad", "eagerness": "high", "silence_duration_ms": null}}),
+    }
+
+    #[test]
+    fn what_a_client_does_not_ask_for_follows_from_what_it_asks_for() {
+        let turns = |turns: Value| json!({"audio": {"input": {"turn_detection": turns}}});
+        let semantic = |eagerness: &str| turns(json!({"type": "semantic_vad", "eagerness": eagerness}));
+        let mut session = TranscriptionSession::default();
+        for (update, silence_ms) in [
+            (semantic("high"), 300),
+            (semantic("low"), 1000),
+            (semantic("auto"), 500),
+            (turns(json!({"type": "server_vad", "silence_duration_ms": 700})), 700),
+            (semantic("high"), 300),
+            (turns(json!({"type": "server_vad"})), 700),
+            (turns(json!({"threshold": 0.3})), 700),
+        ] {
+            session = session.updated(update.clone(), false).unwrap();
+            assert_eq!(session.live().unwrap().turn_detection.unwrap().silence_ms, silence_ms, "{update}");
+            let shown = session.shown("sess_1", false)["audio"]["input"]["turn_detection"].take();
+            assert_eq!(shown["silence_duration_ms"], silence_ms, "{update}");
+        }
+        let shown = session.shown("sess_1", true);
+        assert_eq!(
+            shown["turn_detection"],
+            json!({"type": "server_vad", "threshold": 0.3,
+            "prefix_padding_ms": 300, "silence_duration_ms": 700, "eagerness": "high"})
         );
-        assert_eq!(eager.turn_detection.unwrap().silence_ms, 300);
     }
 }
