@@ -225,6 +225,9 @@ impl Transcription {
         let read = |text: &str| checked::<SpokenLanguage>(FIELD, text).map(|language| language.0);
         let of_model = model.and_then(Model::language);
         let hints = self.languages.as_deref().unwrap_or_default();
+        for (n, hint) in hints.iter().enumerate() {
+            checked::<SpokenLanguage>(&format!("session.audio.input.transcription.languages[{n}]"), hint)?;
+        }
         let named = match (&self.language, hints) {
             (Some(text), _) if text == AUTO => None,
             (Some(text), _) => Some(read(text)?),

@@ -162,6 +162,7 @@ pub(super) fn session(content: &str) -> Result<(Session, bool), Problem> {
     let Content { session, is_former } = content.ok_or_else(|| {
         Problem::of(ProblemType::Unauthorized).with_detail("The secret is not as the server has made it.")
     })?;
+    session.check()?; // the page can have changed it
     session.live()?; // what could be asked for may have changed since
     Ok((session, is_former))
 }

@@ -34,12 +34,25 @@ impl Session {
             Self::Transcription(session) => Self::Transcription(session.updated(update, is_former)?),
             Self::Translation(session) => Self::Translation(session.updated(update)?),
         };
-        let n_bytes = json!(updated).to_string().len();
+        updated.check()?;
+        Ok(updated)
+    }
+
+    /// Refuses a session that a job cannot keep.
+    pub(super) fn check(&self) -> Result<(), Violation> {
+        let session = json!(self);
+        let n_bytes = session.to_string().len();
         if n_bytes > MAX_BYTES {
             let detail = format!("session has {n_bytes} bytes, expected at most {MAX_BYTES}");
             return Err(Violation::new("session", Code::TooLong, detail));
         }
-        Ok(updated)
+        match nul("session".to_owned(), &session) {
+            Some(field) => {
+                let detail = format!("{field} has the character U+0000, which is not allowed");
+                Err(Violation::new(&field, Code::CharacterNotAllowed, detail))
+            }
+            None => Ok(()),
+        }
     }
 
     /// What it asks of a worker.
@@ -74,6 +87,20 @@ impl Session {
     }
 }
 
+/// The field with U+0000, which Postgres does not store.
+fn nul(field: String, value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => text.contains('\0').then_some(field),
+        Value::Array(values) => {
+            values.iter().enumerate().find_map(|(n, value)| nul(format!("{field}[{n}]"), value))
+        }
+        Value::Object(members) => {
+            members.iter().find_map(|(name, value)| nul(format!("{field}.{name}"), value))
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,5 +114,14 @@ mod tests {
         {
             assert_eq!(session.updated(update, is_former).unwrap_err().field, "session");
         }
+    }
+
+    #[test]
+    fn a_text_that_the_database_does_not_store_is_refused() {
+        let transcription = Session::Transcription(TranscriptionSession::default());
+        let update = json!({"audio": {"input": {"transcription": {"keywords": ["a", "a\0"]}}}});
+        let refused = transcription.updated(update, false).unwrap_err();
+        assert_eq!(refused.field, "session.audio.input.transcription.keywords[1]");
+        assert_eq!(refused.code, "character_not_allowed");
     }
 }

@@ -178,6 +178,10 @@ mod tests {
                 "session.audio.input.transcription.language",
             ),
             (
+                input(json!({"transcription": {"languages": ["pa", "xx"]}})),
+                "session.audio.input.transcription.languages[1]",
+            ),
+            (
                 input(json!({"transcription": {"model": "speech-pa", "language": "en"}})),
                 "session.audio.input.transcription.language",
             ),

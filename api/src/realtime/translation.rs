@@ -83,6 +83,9 @@ impl TranslationSession {
     pub(super) fn live(&self) -> Result<LiveSession, Violation> {
         const FIELD: &str = "session.audio.output.language";
         let into = checked::<SpokenLanguage>(FIELD, &self.audio.output.language)?;
+        if let Some(Transcription { model }) = &self.audio.input.transcription {
+            checked::<Model>("session.audio.input.transcription.model", model)?;
+        }
         let speech = SpeechParameters {
             detect_language: true,
             with_translation: true,
@@ -128,6 +131,10 @@ mod tests {
             (into("fr"), "session.audio.output.language"),
             (json!({"model": "other"}), "session.model"),
             (json!({"type": "transcription"}), "session.type"),
+            (
+                json!({"audio": {"input": {"transcription": {"model": "llama"}}}}),
+                "session.audio.input.transcription.model",
+            ),
         ] {
             assert_eq!(session.updated(update).unwrap_err().field, field);
         }
