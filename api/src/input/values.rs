@@ -230,7 +230,7 @@ impl Sent {
 }
 
 /// Describes a value of the wrong type in an error, such as `"125" (a string)`.
-fn described(value: &RawValue) -> String {
+pub(crate) fn described(value: &RawValue) -> String {
     match Kind::of(value) {
         kind @ (Kind::Object | Kind::Array | Kind::Null) => kind.words().to_owned(),
         kind @ Kind::String => {

@@ -3,6 +3,7 @@
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Map, Value};
 
+use super::fields::wrong_type;
 use crate::{
     input::names::quoted,
     problems::{Code, Violation},
@@ -45,7 +46,7 @@ fn event_of(mut event: Map<String, Value>, is_translation: bool) -> Result<Clien
     let text = |name: &'static str| match event.get(name) {
         Some(Value::String(text)) => Ok(text.as_str()),
         None => Err(Violation::new(name, Code::Missing, format!("{name} is missing, expected a string"))),
-        Some(_) => Err(Violation::new(name, Code::WrongType, format!("{name} is no string"))),
+        Some(other) => Err(wrong_type(name, other, "a string")),
     };
     Ok(match (text("type")?, is_translation) {
         (kind @ "session.update", _) | (kind @ "transcription_session.update", false) => {
@@ -59,10 +60,11 @@ fn event_of(mut event: Map<String, Value>, is_translation: bool) -> Result<Clien
                 Violation::new("audio", Code::WrongType, detail)
             })?)
         }
-        ("input_audio_buffer.commit", false) if event.get("final") == Some(&Value::Bool(true)) => {
-            ClientEvent::Close
-        }
-        ("input_audio_buffer.commit", false) => ClientEvent::Commit,
+        ("input_audio_buffer.commit", false) => match event.get("final") {
+            Some(Value::Bool(true)) => ClientEvent::Close,
+            None | Some(Value::Null | Value::Bool(false)) => ClientEvent::Commit,
+            Some(other) => return Err(wrong_type("final", other, "true or false")),
+        },
         ("input_audio_buffer.clear", false) => ClientEvent::Clear,
         ("session.close", true) => ClientEvent::Close,
         (other, _) => {
@@ -96,6 +98,11 @@ mod tests {
             ),
             (json!({"type": "input_audio_buffer.append", "event_id": "e"}), "audio", "missing"),
             (json!({"event_id": "e"}), "type", "missing"),
+            (
+                json!({"type": "input_audio_buffer.commit", "final": "true", "event_id": "e"}),
+                "final",
+                "wrong_type",
+            ),
         ] {
             let (event_id, read) = parse(&event.to_string(), false);
             let Violation { field: found, code: why, .. } = read.unwrap_err();

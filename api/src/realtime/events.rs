@@ -114,7 +114,7 @@ impl Events {
             event["type"] = json!(kind);
             event["event_id"] = json!(EventPlace { n, part }.id());
         }
-        let n_seen = if seen.n == n { seen.part + 1 } else { 0 };
+        let n_seen = if seen.n == n { seen.part.saturating_add(1) } else { 0 };
         events.into_iter().skip(n_seen).map(|(_, event)| event).collect()
     }
 
@@ -254,6 +254,8 @@ mod tests {
         let all = ids(EventPlace::default());
         assert_eq!(all, ["event_7_0", "event_7_1", "event_7_2"]);
         assert_eq!(ids(EventPlace::parse(&all[1]).unwrap()), all[2..]);
+        let last = format!("event_7_{}", usize::MAX);
+        assert!(ids(EventPlace::parse(&last).unwrap()).is_empty());
         for odd in ["", "event_", "event_0_0", "event_1", "event_c1", "event_-1_0", "1_0"] {
             assert_eq!(EventPlace::parse(odd), None, "{odd}");
         }

@@ -4,10 +4,14 @@ use std::{fmt::Display, ops::RangeInclusive};
 
 use akhar_requests::{Digits, KeyTerm, Language, Script, live::TurnDetection};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::to_raw_value};
+use serde_path_to_error::Segment;
 
 use crate::{
-    input::value::{self, Value as _},
+    input::{
+        value::{self, Value as _},
+        values::described,
+    },
     openai::{language::SpokenLanguage, options::Model},
     problems::{Code, Violation},
 };
@@ -279,10 +283,36 @@ pub(super) fn checked<T: value::Value>(field: &str, text: &str) -> Result<T, Vio
 pub(super) fn merged<S: Serialize + DeserializeOwned>(session: &S, update: Value) -> Result<S, Violation> {
     let mut merged = json!(session);
     merge(&mut merged, update);
-    serde_path_to_error::deserialize(merged).map_err(|error| {
+    serde_path_to_error::deserialize(&merged).map_err(|error| {
         let field = format!("session.{}", error.path());
-        Violation::new(&field, Code::WrongType, format!("{field} is not valid: {}", error.inner()))
+        let sent = error.path().iter().try_fold(&merged, |value, segment| match segment {
+            Segment::Seq { index } => value.get(index),
+            segment => value.get(segment.to_string()),
+        });
+        let reason = error.inner().to_string();
+        match (sent, reason.rsplit_once("expected ")) {
+            (Some(sent), Some((_, expected))) => wrong_type(&field, sent, in_json(expected)),
+            _ => Violation::new(&field, Code::WrongType, format!("{field} is not valid: {reason}")),
+        }
     })
+}
+
+/// What a field is that is not as it has to be.
+pub(super) fn wrong_type(field: &str, sent: &Value, expected: &str) -> Violation {
+    let sent = to_raw_value(sent).map_or_else(|_| "unreadable".to_owned(), |sent| described(&sent));
+    Violation::new(field, Code::WrongType, format!("{field} is {sent}, expected {expected}"))
+}
+
+/// What this program expects, by the names of JSON.
+fn in_json(expected: &str) -> &str {
+    match expected {
+        "f64" => "a number",
+        "u32" => "a whole number from 0 to 4294967295",
+        "a sequence" => "an array",
+        "string or map" => "a string",
+        _ if expected.starts_with("struct ") => "an object",
+        _ => expected,
+    }
 }
 
 /// Changes what the update names. A part that is off begins with what the update says.

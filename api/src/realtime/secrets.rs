@@ -16,7 +16,10 @@ use utoipa::OpenApi;
 use uuid::Uuid;
 
 use super::{
-    fields::checked, session::Session, transcription::TranscriptionSession, translation::TranslationSession,
+    fields::{checked, wrong_type},
+    session::Session,
+    transcription::TranscriptionSession,
+    translation::TranslationSession,
 };
 use crate::{
     app::App,
@@ -112,11 +115,18 @@ pub(crate) async fn of_translation(
 ) -> Result<Response, Problem> {
     const FIELD: &str = "session.model";
     let mut body = read(&app, &caller, request).await?;
-    let mut update = body.remove("session").unwrap_or_default();
-    let model = update["model"].as_str().ok_or_else(|| {
-        let detail = format!("{FIELD} is missing, expected a model's name");
-        Violation::new(FIELD, Code::Missing, detail)
-    })?;
+    let mut update = body.remove("session").unwrap_or_else(|| json!({}));
+    if !update.is_object() {
+        return Err(wrong_type("session", &update, "an object").into());
+    }
+    let model = match &update["model"] {
+        Value::String(model) => model,
+        Value::Null => {
+            let detail = format!("{FIELD} is missing, expected a model's name");
+            return Err(Violation::new(FIELD, Code::Missing, detail).into());
+        }
+        other => return Err(wrong_type(FIELD, other, "a model's name").into()),
+    };
     let model = checked::<Model>(FIELD, model)?;
     update["model"] = json!(model.id());
     let session = Session::Translation(TranslationSession::new(model)).updated(update, false)?;
@@ -192,16 +202,29 @@ async fn respond(
     Ok(Json(secret).into_response())
 }
 
-fn lifetime(expires_after: Option<&Value>) -> Result<Duration, Problem> {
-    let seconds = match expires_after.map(|after| &after["seconds"]) {
-        None | Some(Value::Null) => Some(LIFETIME_S),
-        Some(seconds) => seconds.as_u64().filter(|seconds| (SHORTEST_S..=LONGEST_S).contains(seconds)),
+/// How long a secret works, as the body says.
+fn lifetime(expires_after: Option<&Value>) -> Result<Duration, Violation> {
+    const SECONDS: &str = "expires_after.seconds";
+    let after = match expires_after {
+        None | Some(Value::Null) => return Ok(Duration::from_secs(LIFETIME_S)),
+        Some(Value::Object(after)) => after,
+        Some(other) => return Err(wrong_type("expires_after", other, "an object")),
     };
-    seconds.map(Duration::from_secs).ok_or_else(|| {
-        let field = "expires_after.seconds";
-        let detail = format!("{field} is not within {SHORTEST_S} to {LONGEST_S}");
-        Violation::new(field, Code::OutOfRange, detail).into()
-    })
+    if let Some(anchor) = after.get("anchor").filter(|anchor| **anchor != "created_at") {
+        return Err(wrong_type("expires_after.anchor", anchor, "created_at"));
+    }
+    match after.get("seconds") {
+        None | Some(Value::Null) => Ok(Duration::from_secs(LIFETIME_S)),
+        Some(Value::Number(sent)) => {
+            let seconds = sent.as_u64().filter(|seconds| (SHORTEST_S..=LONGEST_S).contains(seconds));
+            seconds.map(Duration::from_secs).ok_or_else(|| {
+                let detail =
+                    format!("{SECONDS} is {sent}, expected a whole number from {SHORTEST_S} to {LONGEST_S}");
+                Violation::new(SECONDS, Code::OutOfRange, detail)
+            })
+        }
+        Some(other) => Err(wrong_type(SECONDS, other, "a number")),
+    }
 }
 
 fn too_long() -> Violation {
@@ -225,4 +248,34 @@ async fn create(app: &App, caller: &Caller, content: &Content, lifetime: Duratio
 /// The id of a session that no socket has begun.
 fn id() -> String {
     super::events::session_text(akhar_jobs::JobId(Uuid::now_v7()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_works_as_long_as_its_body_says_or_the_body_is_refused() {
+        for (after, expected) in [
+            (Value::Null, Ok(600)),
+            (json!({}), Ok(600)),
+            (json!({"anchor": "created_at", "seconds": 10}), Ok(10)),
+            (json!(5), Err("expires_after is 5 (a number), expected an object")),
+            (
+                json!({"anchor": "now"}),
+                Err("expires_after.anchor is \"now\" (a string), expected created_at"),
+            ),
+            (
+                json!({"seconds": 5}),
+                Err("expires_after.seconds is 5, expected a whole number from 10 to 7200"),
+            ),
+            (
+                json!({"seconds": "600"}),
+                Err("expires_after.seconds is \"600\" (a string), expected a number"),
+            ),
+        ] {
+            let found = lifetime(Some(&after)).map_err(|violation| violation.detail);
+            assert_eq!(found.map(|found| found.as_secs()), expected.map_err(str::to_owned), "{after}");
+        }
+    }
 }

@@ -4,7 +4,11 @@ use akhar_requests::live::{LiveSession, SoundFormat};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{fields::Include, transcription::TranscriptionSession, translation::TranslationSession};
+use super::{
+    fields::{Include, wrong_type},
+    transcription::TranscriptionSession,
+    translation::TranslationSession,
+};
 use crate::problems::{Code, Violation};
 
 /// The most bytes of a session, which its job keeps: several times as many as the longest terms have.
@@ -28,7 +32,7 @@ impl Session {
     /// The session after an update, which may be by the former names. Only what the update names changes, and `null` turns a part off.
     pub(super) fn updated(&self, update: Value, is_former: bool) -> Result<Self, Violation> {
         if !update.is_object() {
-            return Err(Violation::new("session", Code::WrongType, "session is no object"));
+            return Err(wrong_type("session", &update, "an object"));
         }
         let updated = match self {
             Self::Transcription(session) => Self::Transcription(session.updated(update, is_former)?),

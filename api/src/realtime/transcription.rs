@@ -204,6 +204,41 @@ mod tests {
     }
 
     #[test]
+    fn a_violation_says_what_came_and_what_was_expected() {
+        let input = |input: Value| json!({"audio": {"input": input}});
+        for (update, detail) in [
+            (json!({"audio": 5}), "session.audio is 5 (a number), expected an object"),
+            (json!({"include": "x"}), "session.include is \"x\" (a string), expected an array"),
+            (
+                json!({"include": ["x"]}),
+                "session.include[0] is \"x\" (a string), expected one of `item.input_audio_transcription.logprobs`, `akhar.hypothesis`, `akhar.stored`",
+            ),
+            (
+                input(json!({"format": "pcm16"})),
+                "session.audio.input.format is \"pcm16\" (a string), expected an object",
+            ),
+            (
+                input(json!({"turn_detection": {"threshold": "0.5"}})),
+                "session.audio.input.turn_detection.threshold is \"0.5\" (a string), expected a number",
+            ),
+            (
+                input(json!({"turn_detection": {"silence_duration_ms": -1}})),
+                "session.audio.input.turn_detection.silence_duration_ms is -1 (a number), expected a whole number from 0 to 4294967295",
+            ),
+            (
+                input(json!({"turn_detection": {"type": true}})),
+                "session.audio.input.turn_detection.type is true (a boolean), expected a string",
+            ),
+            (
+                input(json!({"transcription": {"with-translation": "yes"}})),
+                "session.audio.input.transcription.with-translation is \"yes\" (a string), expected a boolean",
+            ),
+        ] {
+            assert_eq!(updated(update).unwrap_err().detail, detail);
+        }
+    }
+
+    #[test]
     fn a_session_asks_for_what_its_client_says() {
         let live = |input: Value| updated(json!({"audio": {"input": input}})).unwrap().live().unwrap();
         let silent = TranscriptionSession::default().live().unwrap();
