@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use akhar_jobs::Queue;
 use akhar_platform::budget::{Budget, LimitReached, Share};
-use akhar_requests::SPEECH;
+use akhar_requests::{LIVE, SPEECH};
 use bytes::Bytes;
 use uuid::Uuid;
 
@@ -17,8 +17,8 @@ const FIRST_BYTES: usize = 16 * 1024;
 /// gives it memory as it is written.
 const WHOLE_FROM_BYTES: usize = 1024 * 1024;
 
-/// The memory for the bodies of all requests in the process. Each queue leaves an eighth of it to the other one, so recordings
-/// that arrive do not keep images waiting, and each account a quarter of a queue's to the others.
+/// The memory for the bodies of all requests in the process. Each queue leaves an eighth of it to the other ones, so recordings
+/// that arrive and sockets do not keep images waiting, and each account a quarter of a queue's to the others.
 #[derive(Debug, Clone)]
 pub(crate) struct BodyBudget {
     queues: Arc<Budget<Queue>>,
@@ -148,7 +148,11 @@ impl AsRef<[u8]> for Buffer {
 }
 
 fn full(queue: Queue, limit: LimitReached) -> Problem {
-    let files = if queue == SPEECH { "recordings" } else { "uploads" };
+    let files = match queue {
+        SPEECH => "recordings",
+        LIVE => "sockets",
+        _ => "uploads",
+    };
     let most = match limit {
         LimitReached::OfKey => "of your account as it may have",
         LimitReached::OfAll => "as it can",

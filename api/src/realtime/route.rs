@@ -5,7 +5,7 @@ use akhar_jobs::{
     store::{self, StreamCursor, TakenOver},
 };
 use akhar_platform::database::retry_transient;
-use akhar_requests::{Operation, SPEECH};
+use akhar_requests::{LIVE, Operation};
 use axum::{
     Extension,
     extract::{
@@ -232,7 +232,7 @@ async fn open(
         let detail = "Your account has as many sockets and streams of events open as it may. Close one.";
         Problem::of(ProblemType::TooManyStreams).with_detail(detail)
     })?;
-    let memory = app.body_memory(SPEECH, caller.account_id).reserve(CONNECTION_BYTES)?;
+    let memory = app.body_memory(LIVE, caller.account_id).reserve(CONNECTION_BYTES)?;
     let seen = starting_after.filter(|_| session.is_some()).unwrap_or_default();
     let (session_id, session, resumed) = match session {
         None => (JobId(Uuid::now_v7()), begins, None),

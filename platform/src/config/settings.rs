@@ -100,7 +100,7 @@ pub struct Config {
     /// /v1/jobs/{id}/events`), one account may have a tenth as many; further ones are answered with 429 `too-many-streams`.
     pub max_requests: NonZeroUsize,
     /// Bytes of uploads that one API process keeps in memory at a time. Recordings may have seven eighths of them, and so
-    /// may images and texts; one account may have three quarters of either. A request whose body does not fit is answered
+    /// may images and texts, and sockets; one account may have three quarters of either. A request whose body does not fit is answered
     /// with 503 `busy`, or with 429 `account-busy` if it is the part of its account that is full. At least 4000000, so that every file fits.
     /// Answers of more than 16 KiB that wait to be read may have half as many bytes beside them.
     pub max_upload_bytes: usize,

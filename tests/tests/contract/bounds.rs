@@ -4,9 +4,11 @@ use akhar_tests::{
     Form, Stack,
     http::{connect, head, send, to_end},
     monitor::{metrics, value},
+    realtime::{INTENT, Socket},
     until,
 };
 use tokio::io::AsyncReadExt as _;
+use tokio_tungstenite::tungstenite::Error;
 
 use crate::operations;
 
@@ -35,6 +37,17 @@ async fn recordings_that_fill_the_memory_for_uploads_do_not_keep_images_out() {
         (send(stack.post(SPEECH, &large)).await.status == 415).then_some(())
     })
     .await;
+}
+
+#[tokio::test]
+async fn sockets_do_not_keep_recordings_out() {
+    let stack = Stack::with().workers(0).set("AKHAR_MAX_UPLOAD_BYTES", 4_000_000).start().await;
+    let _socket = Socket::open(&stack, INTENT).await;
+    let bearer = [("authorization", format!("Bearer {}", stack.key))];
+    let second = Socket::handshake(&format!("{}/v1/realtime?{INTENT}", stack.base), &bearer).await;
+    assert!(matches!(second, Err(Error::Http(response)) if response.status() == 429));
+    let large = Form::upload(&vec![b'x'; 2_000_000]);
+    assert_eq!(send(stack.post(SPEECH, &large)).await.status, 415, "there is memory for it");
 }
 
 #[tokio::test]
