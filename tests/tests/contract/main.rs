@@ -33,6 +33,7 @@ mod protocol;
 mod public_url;
 mod quotas;
 mod realtime;
+mod realtime_translation;
 mod reload;
 mod retention;
 mod service;
