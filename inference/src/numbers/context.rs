@@ -6,9 +6,10 @@ use super::{
     number::{Kind, Language, Number, Reading, Said},
     token::{Meaning, Token},
     words::{
-        ALTERNATIVES, BEFORE_SCALES, BEFORE_TIMES, BEFORE_YEARS, BEHIND_NOUNS, BEHIND_SLEEP, BEHIND_TELL,
-        BEHIND_TIMES, BEHIND_YEARS, CONJUNCTIONS, COUNTED, COUNTING_PARTS, IN, LABELS, ORDERED,
-        PANJABI_YEARS, PLURALS, TIMES_OF_DAY, UNCOUNTED, WOOLLEN, is_listed, is_month, is_unit, names,
+        ALTERNATIVES, AND, BEFORE_SCALES, BEFORE_TIMES, BEFORE_YEARS, BEHIND_NOUNS, BEHIND_SLEEP,
+        BEHIND_TELL, BEHIND_TIMES, BEHIND_YEARS, COMPOUNDED, CONJUNCTIONS, COUNTED, COUNTING_PARTS,
+        CURRENCY_NAMES, HUNDREDTHS, IN, LABELS, ORDERED, PANJABI_YEARS, PLURALS, TIMES_OF_DAY, UNCOUNTED,
+        WOOLLEN, is_listed, is_month, is_unit, names,
     },
 };
 
@@ -32,7 +33,7 @@ impl<'a> Place<'a> {
                 Language::English,
                 Some([hour @ 1..=12, minute @ 10..=59] | [hour @ 1..=12, 0, minute @ 1..=9]),
                 _,
-            ) if self.is_time() => {
+            ) if self.is_time() || self.has_apostrophe() => {
                 Some(Number::Clock(u8::try_from(*hour).ok()?, u8::try_from(*minute).ok()?))
             }
             (
@@ -128,7 +129,7 @@ impl<'a> Place<'a> {
                 first.meaning == second.meaning && (self.is_noun() || self.is_measured())
             }
             ([word], _) if is_doubtful && word.meaning == Some(Meaning::Small(1)) => {
-                self.is_alternative() || self.is_before_clock()
+                self.is_alternative() || self.is_before_clock() || self.is_sum()
             }
             ([word], _) if is_doubtful => {
                 self.is_counting(word.text)
@@ -175,7 +176,19 @@ impl<'a> Place<'a> {
             Some(Meaning::Article) => !is_behind("of"),
             _ => true,
         };
-        scale && !is_article && !is_time && !is_behind("point ਦਸ਼ਮਲਵ ਪੁਆਇੰਟ")
+        scale
+            && !is_article
+            && !is_time
+            && !is_behind("point ਦਸ਼ਮਲਵ ਪੁਆਇੰਟ")
+            && !self.is_behind_comma_of_decimals()
+            && !self.is_behind_article_of_money()
+    }
+
+    /// Whether a decimal point with a comma behind it stands before the numbers: zero point, eight.
+    fn is_behind_comma_of_decimals(&self) -> bool {
+        let Some(whole) = self.words.start.checked_sub(2) else { return false };
+        let is_point = self.tokens[whole + 1].meaning == Some(Meaning::Point);
+        is_point && self.tokens[whole].is_numeral() && self.tokens[self.words.start].before.trim_end() == ","
     }
 
     /// Whether another number stands behind the next words, and a unit or its scale says what both count: ਢਾਈ ਤੋਂ ਤਿੰਨ ਘੰਟੇ.
@@ -216,6 +229,19 @@ impl<'a> Place<'a> {
         let words = &self.tokens[self.words.clone()];
         let n_articles = usize::from(words[0].meaning == Some(Meaning::Article));
         self.is_compound() && words.len() > 1 + n_articles && words[words.len() - 1].follows_a_space()
+    }
+
+    /// Whether a hyphen joins the numbers and what may be one more that is not read: well-thousand, and 9:30-ill.
+    pub(super) fn is_misheard(&self, reading: &Reading) -> bool {
+        let first = &self.tokens[self.words.start];
+        let is_scale = matches!(first.meaning, Some(Meaning::Scale(_)));
+        let is_ordinal = matches!(reading.said[..], [Said { number: Number::Ordinal(_), .. }]);
+        let is_known = |word: &str| is_unit(word) || names(COMPOUNDED, word);
+        (is_scale && first.follows() && !first.follows_a_space())
+            || (self.language == Language::English
+                && self.is_compound()
+                && !is_ordinal
+                && !self.after().is_some_and(is_known))
     }
 
     fn is_before_ordinal(&self) -> bool {
@@ -291,6 +317,29 @@ impl<'a> Place<'a> {
         self.after().is_some_and(|noun| (noun.len() > 3 && noun.ends_with('s')) || names(PLURALS, noun))
     }
 
+    /// Whether a sum that is not read stands before the numbers: a pound fifty, a dollar and fifty cents.
+    fn is_behind_article_of_money(&self) -> bool {
+        let is_and = self.before().is_some_and(|word| names(AND, word));
+        let Some(name) = self.words.start.checked_sub(1 + usize::from(is_and)) else { return false };
+        let is_article = name > 0 && names("a an", self.tokens[name - 1].text);
+        let is_joined = self.tokens[name..=self.words.start].iter().all(Token::follows);
+        is_article && is_joined && CURRENCY_NAMES.iter().any(|listed| names(listed, self.tokens[name].text))
+    }
+
+    /// Whether a currency stands behind the numbers, and behind it what may be its hundredth parts: one rupee fifty paise.
+    pub(super) fn is_sum(&self) -> bool {
+        let next = |at: usize| self.tokens.get(at).filter(|word| word.follows()).map(|word| word.text);
+        let listed = |word| CURRENCY_NAMES.iter().position(|listed| names(listed, word));
+        let Some(currency) = self.after().and_then(listed) else { return false };
+        let is_and = next(self.words.end + 1).is_some_and(|word| names(AND, word));
+        let start = self.words.end + 1 + usize::from(is_and);
+        let rest = self.tokens.get(start..).unwrap_or_default();
+        let n_words = rest.iter().take_while(|word| word.follows() && word.is_small()).count();
+        let parts = Self::new(self.tokens, start..start + n_words, self.language);
+        let is_named = parts.after().is_some_and(|word| names(HUNDREDTHS[currency], word));
+        n_words > 0 && (is_named || !(is_and || parts.is_counted()))
+    }
+
     /// Whether a unit stands behind the numbers.
     pub(super) fn is_measured(&self) -> bool {
         self.after().is_some_and(is_unit)
@@ -312,12 +361,25 @@ impl<'a> Place<'a> {
         })
     }
 
+    /// Whether a label before the numbers says that digits with commas between are one string, and not a list.
+    pub(super) fn is_string(&self) -> bool {
+        let is_list = self.before().is_some_and(|word| names("room ਕਮਰਾ", word)) || self.is_in_order();
+        let is_joined = self.after().is_some_and(|word| names(AND, word) || names(ALTERNATIVES, word));
+        let is_numeral = self.tokens.get(self.words.end + 1).is_some_and(Token::is_numeral);
+        self.is_labelled() && !is_list && !(is_joined && is_numeral)
+    }
+
     /// Whether ਵਜੇ, or ਕੁ ਵਜੇ, stands behind the numbers.
     pub(super) fn is_before_clock(&self) -> bool {
         let is_about = self.after() == Some("ਕੁ");
         let next = self.tokens.get(self.words.end + usize::from(is_about));
         self.language == Language::Panjabi
             && next.is_some_and(|next| next.follows() && next.meaning == Some(Meaning::OClock))
+    }
+
+    /// Whether the o of the minutes has an apostrophe: six o'five.
+    fn has_apostrophe(&self) -> bool {
+        self.tokens[self.words.clone()].iter().any(Token::follows_an_apostrophe)
     }
 
     fn is_time(&self) -> bool {

@@ -48,6 +48,7 @@ pub(super) fn runs(tokens: &[Token<'_>], language: Language) -> Vec<Run> {
             let is_whole = is_certain
                 && listed.is_none()
                 && !place.is_half_compound()
+                && !place.is_misheard(&reading)
                 && is_apart(tokens, &(at..end), &reading)
                 && !is_before_unread(tokens, end, language);
             if let Some(listed) = listed {
@@ -62,6 +63,12 @@ pub(super) fn runs(tokens: &[Token<'_>], language: Language) -> Vec<Run> {
         }
         last_end = Some(end);
         at = end;
+    }
+    for run in runs.iter_mut().filter(|run| run.groups.len() > 1) {
+        let place = Place::new(tokens, run.tokens.clone(), language);
+        if let Some(string) = Reading::string(&run.groups, &place) {
+            run.groups = vec![string];
+        }
     }
     link(&mut runs, tokens, &reader, language);
     runs

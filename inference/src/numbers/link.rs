@@ -12,6 +12,11 @@ use super::{
 /// Reads each run and the one before it together, where words between them say that they are alternatives: a scale or ਵਜੇ behind
 /// the second is meant for the first, too. Neither is whole without the other.
 pub(super) fn link(runs: &mut [Run], tokens: &[Token<'_>], reader: &Reader<'_>, language: Language) {
+    for at in 1..runs.len() {
+        let is_one = may_be_one(tokens, &runs[at - 1], &runs[at]);
+        runs[at - 1].is_whole &= !is_one;
+        runs[at].is_whole &= !is_one;
+    }
     for at in 0..runs.len() {
         let Some(joint) = Joint::before(tokens, runs[at].tokens.start, language) else { continue };
         let first = at.checked_sub(1).filter(|first| runs[*first].tokens.end == joint.first_end);
@@ -72,6 +77,22 @@ pub(super) fn link(runs: &mut [Run], tokens: &[Token<'_>], reader: &Reader<'_>, 
             }
         }
     }
+}
+
+/// Whether a comma or an ellipsis divides what may be one number: a scale before it, and less than that behind it, or a bare scale. In two
+/// thousand, three hundred men the comma stands between two.
+fn may_be_one(tokens: &[Token<'_>], first: &Run, second: &Run) -> bool {
+    let end = first.tokens.end;
+    let start = second.tokens.start;
+    let is_and = start == end + 1 && names(AND, tokens[end].text) && tokens[start].follows();
+    let is_comma = (start == end || is_and) && matches!(tokens[end].before.trim(), "," | "..." | "…");
+    let scale = |at: usize| match tokens[at].meaning {
+        Some(Meaning::Scale(scale)) => Some(scale),
+        _ => None,
+    };
+    let size = second.said().next().and_then(|said| said.number.size());
+    let is_rest = |scale: u64| is_and || size.is_some_and(|size| size / 4 < scale);
+    is_comma && (scale(end - 1).is_some_and(is_rest) || scale(start).is_some())
 }
 
 /// The first of two alternatives with the scale of the second, if that can be meant for both: it is smaller without it.

@@ -4,7 +4,7 @@ use super::{
     context::Place,
     number::{Kind, Language, Number, Reading, Said},
     parse::Reader,
-    words::is_month,
+    words::{is_month, names},
 };
 
 impl Reading {
@@ -29,6 +29,18 @@ impl Reading {
         }
         let kind = if is_dictated(&said, place) { Kind::Digits } else { Kind::List };
         Self { kind, said }
+    }
+
+    /// The digits of one string with commas between: one, two, three four. More of them are single digits than pairs.
+    pub(super) fn string(groups: &[Self], place: &Place<'_>) -> Option<Self> {
+        let said: Vec<Said> = groups.iter().flat_map(|group| group.said.clone()).collect();
+        let small: Vec<u64> = said.iter().map(|said| said.number.small()).collect::<Option<_>>()?;
+        let is_counting = small.windows(2).all(|pair| pair[0] + 1 == pair[1])
+            && place.before().is_some_and(|word| names("number ਨੰਬਰ", word));
+        let n_single = small.iter().filter(|n| **n < 10).count();
+        let is_string = place.is_string() && !is_counting;
+        (is_string && small.len() > 2 && 2 * n_single > small.len())
+            .then_some(Self { kind: Kind::Digits, said })
     }
 
     /// The value in the place of each number's.

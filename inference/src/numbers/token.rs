@@ -2,7 +2,7 @@
 
 use super::{
     number::Language,
-    words::{CURRENCY_NAMES, UNITS, is_listed},
+    words::{CURRENCY_NAMES, LABELS, UNITS, is_listed, names},
 };
 use crate::text::continues_a_word;
 
@@ -63,10 +63,7 @@ impl<'a> Token<'a> {
         let mut last = 0;
         while let Some(found) = text[last..].find(continues_a_word) {
             let start = last + found;
-            let mut end = start + word(&text[start..]);
-            while let Some(rest) = text[end..].strip_prefix(['\'', '’']).filter(|rest| word(rest) > 0) {
-                end = text.len() - rest.len() + word(rest);
-            }
+            let end = start + token(&text[start..]);
             let found = language.meaning(&text[start..end]);
             tokens.push(Self {
                 start,
@@ -92,19 +89,27 @@ impl<'a> Token<'a> {
                 tokens[at].is_doubtful = true;
             }
         }
-        if language == Language::Panjabi {
-            for at in 0..tokens.len() {
-                if tokens[at].text == "ਸਾਡੇ" {
-                    tokens[at].meaning = halves(&tokens[at + 1..]);
+        for at in 0..tokens.len() {
+            match (language, tokens[at].text) {
+                (Language::Panjabi, "ਸਾਡੇ") => tokens[at].meaning = halves(&tokens[at + 1..]),
+                (Language::Panjabi, "ਟਾਈ") => tokens[at].meaning = two_and_a_half(&tokens[at + 1..]),
+                (Language::English, "o" | "O") if is_zero(&tokens, at) => {
+                    tokens[at].meaning = Some(Meaning::Small(0));
                 }
+                _ => (),
             }
         }
         tokens
     }
 
-    /// Whether only white space without a line break, or a hyphen, stands between the word before and this one.
+    /// Whether only white space without a line break, or a hyphen, stands between the word before and this one. An apostrophe
+    /// does between six o'five.
     pub(super) fn follows(&self) -> bool {
-        matches!(self.before, "-" | "‐" | "‑" | "–") || self.follows_a_space()
+        matches!(self.before, "-" | "‐" | "‑" | "–") || self.follows_an_apostrophe() || self.follows_a_space()
+    }
+
+    pub(super) fn follows_an_apostrophe(&self) -> bool {
+        matches!(self.before, "'" | "’")
     }
 
     /// Whether the word may go on with a number that ends before it: it follows, or has a dash or a slash before it.
@@ -136,6 +141,34 @@ impl<'a> Token<'a> {
     }
 }
 
+/// Whether "o" is a zero, as "oh" is: among digits, and before one behind a label.
+fn is_zero(tokens: &[Token<'_>], at: usize) -> bool {
+    use Meaning::{Repeat, Small, Tens};
+    let next = tokens.get(at + 1).filter(|next| next.goes_on() || next.before.trim_end() == ",");
+    let Some(before) = at.checked_sub(1).map(|at| &tokens[at]) else { return false };
+    let is_joined = tokens[at].goes_on() || tokens[at].before.trim_end() == ",";
+    let is_digit = next.is_some_and(|next| next.is_small() || names("o oh", next.text));
+    let is_labelled = names(LABELS, before.text) || before.text == "is";
+    match before.meaning {
+        Some(Small(_) | Tens(_) | Repeat(_)) => is_joined && (is_digit || next.is_none()),
+        _ => is_labelled && is_joined && is_digit,
+    }
+}
+
+/// ਟਾਈ, a tie, is heard for ਢਾਈ before a scale and before a unit. ਟਾਈ ਤਿੰਨ ਸੌ may be both.
+fn two_and_a_half(behind: &[Token<'_>]) -> Option<Meaning> {
+    let next = behind.first().filter(|next| next.follows())?;
+    match next.meaning {
+        Some(Meaning::Small(3)) => Some(Meaning::Unread),
+        Some(Meaning::Scale(_)) => Some(Meaning::Quarters(10)),
+        _ => is_measure(next.text).then_some(Meaning::Quarters(10)),
+    }
+}
+
+fn is_measure(word: &str) -> bool {
+    is_listed(UNITS, word) || is_listed("ਫ਼ੀਸਦੀ ਫੀਸਦੀ ਪ੍ਰਤੀਸ਼ਤ ਘੰਟੇ ਮਿੰਟ", word)
+}
+
 /// ਸਾਡੇ is heard for ਸਾਢੇ before an hour or a number of units. Before money and scales it may also mean "our".
 fn halves(behind: &[Token<'_>]) -> Option<Meaning> {
     let is_between = |token: &&Token<'_>| token.is_numeral() || is_listed("ਸਾਡੇ ਤੋਂ ਜਾਂ ਕੁ", token.text);
@@ -144,14 +177,33 @@ fn halves(behind: &[Token<'_>]) -> Option<Meaning> {
     let is_scale = |token: &Token<'_>| matches!(token.meaning, Some(Meaning::Scale(_)));
     if !matches!(behind.first()?.meaning, Some(Meaning::Small(3..))) {
         None
-    } else if is_listed(UNITS, counted) || is_listed("ਫ਼ੀਸਦੀ ਫੀਸਦੀ ਪ੍ਰਤੀਸ਼ਤ ਘੰਟੇ ਮਿੰਟ", counted)
-    {
+    } else if is_measure(counted) {
         Some(Meaning::Adding(2))
     } else {
         let is_doubtful = behind[..n_between].iter().any(is_scale)
             || CURRENCY_NAMES.iter().any(|names| is_listed(names, counted));
         is_doubtful.then_some(Meaning::Unread)
     }
+}
+
+/// The length of the word at the start of a text, with its apostrophes and the point of p.m. The o of six o'five is a word.
+fn token(text: &str) -> usize {
+    let mut end = word(text);
+    if let Some(point) = text[end..].strip_prefix('.')
+        && names("a p", &text[..end])
+        && names("m", &point[..word(point)])
+    {
+        return end + 2;
+    }
+    let is_o = names("o", &text[..end]);
+    while let Some(rest) = text[end..].strip_prefix(['\'', '’']).filter(|rest| word(rest) > 0) {
+        let next = &rest[..word(rest)];
+        if is_o && matches!(Language::English.meaning(next), Some((Meaning::Small(1..=9), _))) {
+            break;
+        }
+        end = text.len() - rest.len() + next.len();
+    }
+    end
 }
 
 /// The length of the letters, digits and marks at the start of a text.

@@ -20,7 +20,7 @@ use super::{
     token::{Meaning, Token},
     words::{
         ALTERNATIVES, AND, CURRENCY_NAMES, DECADES, HUNDREDTHS, INDIAN_SCALES, LABELS, LARGER_UNITS, PERCENT,
-        SIGNS, UNITS, is_listed, is_month, names,
+        POUNDS, SIGNS, UNITS, is_listed, is_month, names,
     },
 };
 
@@ -205,7 +205,7 @@ impl Writer<'_> {
     fn day_or_hour(&self, at: usize) -> Option<Piece> {
         let is_hour = self
             .following(at + 1)
-            .is_some_and(|next| next.meaning == Some(Meaning::OClock) || next.text == "pm");
+            .is_some_and(|next| next.meaning == Some(Meaning::OClock) || names("pm p.m a.m", next.text));
         let number = match (self.language, self.tokens[at].meaning?) {
             (Language::English, Meaning::Ordinal(n @ 1..=2)) => Number::Ordinal(n),
             (Language::Panjabi, Meaning::Ordinal(n @ 1..=2)) => Number::whole(n),
@@ -303,7 +303,9 @@ impl Writer<'_> {
         let piece = &mut behind[0];
         let Some(next) = self.following(piece.words.end).filter(|_| piece.is_amount) else { return };
         let tens = DECADES.iter().position(|decade| names(decade, next.text));
+        let is_sum = || Place::new(self.tokens, piece.words.clone(), self.language).is_sum();
         let currency = CURRENCY_NAMES.iter().position(|listed| names(listed, next.text));
+        let currency = currency.filter(|currency| *currency != POUNDS || is_sum());
         if let (Some(tens), Some(century @ 11..=20)) = (tens, piece.count()) {
             piece.text = format!("{century}{}0s", tens + 2);
             piece.words.end += 1;
@@ -362,8 +364,10 @@ impl Writer<'_> {
             let is_unread = is_behind && second.currency.is_none() && !is_named && !place.is_counted();
             let end = second.words.end + 1;
             if is_unread {
-                pieces[at - 1].is_figure = false;
-                pieces[at].is_figure = false;
+                let is_range = at > 1 && self.joint(&pieces[at - 2], first).is_some();
+                for piece in &mut pieces[at - 1 - usize::from(is_range)..=at] {
+                    piece.is_figure = false;
+                }
             } else if is_next && is_named {
                 pieces.remove(at);
                 pieces[at - 1].words.end = end;

@@ -220,6 +220,20 @@ proptest! {
     }
 
     #[test]
+    fn a_comma_before_the_rest_of_a_number_leaves_all_in_words(count in 1..100_u64, scale in 0..4_usize, rest: u32) {
+        for (language, scales) in [
+            (Language::Panjabi, [100, 1000, 100_000, 10_000_000]),
+            (Language::English, [100, 1000, 1_000_000, 1_000_000_000]),
+        ] {
+            let rest = 2 + u64::from(rest) % (scales[scale] - 2);
+            prop_assume!(![22, 32, 71].contains(&rest)); // doubtful alone
+            let words = |n: u64| Number::whole(n).words(language);
+            let spoken = format!("{}, {}", words(count * scales[scale]), words(rest));
+            prop_assert_eq!(written(&spoken, language), spoken);
+        }
+    }
+
+    #[test]
     fn a_number_that_is_said_twice_is_no_other(part in 8..396_u64, scale in 0..4_usize) {
         let name = ["", " ਸੌ", " ਹਜ਼ਾਰ", " ਲੱਖ"][scale];
         let scale = [1, 100, 1000, 100_000][scale];
