@@ -20,7 +20,7 @@ pub use cut::{Chunker, Joiner, Window, WindowStart};
 pub use features::{FrontEnd, SAMPLE_RATE};
 pub use models::{SpeechModel, WindowInput, WindowOutput, load};
 pub use words::{
-    Clock, Digits, ENOUGH_SAMPLES, Evidence, Interleaving, Recognised, Segmenter, TimedText, Transcript,
-    Utterance, WrittenForm, divided, is_certain, is_unsure, likeliest, segments, text, timed, unlikely_parts,
-    utterances,
+    AROUND, Clock, Digits, ENOUGH_SAMPLES, Evidence, Interleaving, Recognised, Segmenter, TimedText,
+    Transcript, Utterance, WrittenForm, divided, is_certain, is_unsure, likeliest, segments, text, timed,
+    unlikely_parts, utterances,
 };

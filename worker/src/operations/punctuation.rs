@@ -6,7 +6,7 @@ use std::{ops::Range, sync::Arc, time::Duration};
 use akhar_inference::{
     Manifest, Registry, Runtime,
     punctuation::{CONTEXT, Mark, SpokenWord, Tagger},
-    speech::{self, TimedText, WrittenForm, divided, text},
+    speech::{self, AROUND, TimedText, WrittenForm, divided, text},
 };
 use akhar_platform::config::Config;
 use akhar_requests::{Digits, Language};
@@ -113,14 +113,15 @@ impl Writer {
         Ok(took)
     }
 
-    /// How many of the first words can be written.
-    pub(super) fn n_ready(&self) -> usize {
-        if self.tagger.is_some() { self.marks.len() } else { usize::MAX }
+    /// How many of the first words, of `n_words` so far, can be written.
+    pub(super) fn n_ready(&self, n_words: usize) -> usize {
+        let n_known = n_words.saturating_sub(AROUND);
+        if self.tagger.is_some() { n_known.min(self.marks.len()) } else { n_known }
     }
 
     /// The words of a segment as they are written.
     pub(super) fn words(&self, words: &[TimedText], segment: Range<usize>) -> Vec<TimedText> {
-        self.form.words(&words[segment.clone()], self.marks(words, segment))
+        self.form.words(words, segment.clone(), self.marks(words, segment))
     }
 
     /// Writes the segments of the whole recording. Returns the words of each as they are written, and the segments

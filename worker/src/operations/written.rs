@@ -44,7 +44,7 @@ pub(super) async fn finished(
         return Ok(waiting.drain(..).map(|(_, segment)| segment).collect());
     };
     spent.model += writer.read(words, false).await?;
-    let n = waiting.iter().take_while(|(range, _)| range.end <= writer.n_ready()).count();
+    let n = waiting.iter().take_while(|(range, _)| range.end <= writer.n_ready(words.len())).count();
     let written = |(range, segment): (Range<usize>, TimedText)| TimedText {
         text: text(&writer.words(words, range)),
         ..segment

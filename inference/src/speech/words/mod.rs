@@ -26,4 +26,4 @@ pub use unlikely::unlikely_parts;
 pub use utterance::{Recognised, Utterance, utterances};
 pub use word::{TimedText, text};
 pub(crate) use word::{take_words, words};
-pub use written::{Digits, WrittenForm};
+pub use written::{AROUND, Digits, WrittenForm};

@@ -10,6 +10,9 @@ use crate::{
     text::{folded, latin_digit},
 };
 
+/// How many words before and behind a segment say whether a number goes on there.
+pub const AROUND: usize = 8;
+
 /// The digits that figures are written with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Digits {
@@ -47,10 +50,14 @@ impl WrittenForm {
 
     /// The words of a segment with figures, and with the marks that stand behind them, if these are known. A figure that
     /// stands for several words begins with the first and ends with the last of them. Without marks and joined with spaces,
-    /// they are the [text](Self::text) of the words joined.
-    pub fn words(&self, words: &[TimedText], marks: &[Mark]) -> Vec<TimedText> {
+    /// the words of a whole recording are the [text](Self::text) of the words joined.
+    ///
+    /// A number may go on in the next segment: `recording` has the words around the segment, of which [`AROUND`] are read
+    /// on each side.
+    pub fn words(&self, recording: &[TimedText], segment: Range<usize>, marks: &[Mark]) -> Vec<TimedText> {
+        let words = &recording[segment.clone()];
         let spoken = text(words);
-        let figures = numbers::figures(&spoken, self.language);
+        let figures = self.figures(&spoken, recording, segment);
         let mut written = Vec::new();
         let mut end = 0;
         let mut first = 0; // the first word of the next one
@@ -73,6 +80,24 @@ impl WrittenForm {
             start = end + 1;
         }
         written
+    }
+
+    /// The figures of a segment that are the same with and without the words around it, and those that are read out digit by
+    /// digit. The others are parts of a number.
+    fn figures(self, spoken: &str, recording: &[TimedText], segment: Range<usize>) -> Vec<Figure> {
+        let from = segment.start.saturating_sub(AROUND);
+        let to = recording.len().min(segment.end + AROUND);
+        let before = text(&recording[from..segment.start]);
+        let start = before.len() + usize::from(!before.is_empty());
+        let around = numbers::figures(&text(&recording[from..to]), self.language);
+        let moved = |figure: &Figure| Figure {
+            start: figure.start + start,
+            end: figure.end + start,
+            text: figure.text.clone(),
+        };
+        let mut figures = numbers::figures(spoken, self.language);
+        figures.retain(|figure| is_read_out(figure, spoken) || around.contains(&moved(figure)));
+        figures
     }
 
     /// A part of a text with its figures, of which none reaches out of it.
@@ -107,6 +132,13 @@ impl WrittenForm {
     }
 }
 
+/// Whether a figure is said digit by digit, as a telephone number is, of which each part is right by itself.
+fn is_read_out(figure: &Figure, spoken: &str) -> bool {
+    let mut words = spoken[figure.start..figure.end].split_whitespace();
+    let is_digit = |word| numbers::is_digit(word) || numbers::english_digits().any(|digit| digit == word);
+    figure.text.len() > 1 && figure.text.chars().all(|c| c.is_ascii_digit()) && words.all(is_digit)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -127,9 +159,60 @@ mod tests {
         (0..).zip(text.split_whitespace()).map(word).collect()
     }
 
+    fn whole(form: WrittenForm, words: &[TimedText], marks: &[Mark]) -> Vec<TimedText> {
+        form.words(words, 0..words.len(), marks)
+    }
+
+    /// Segments, with | between, as they are written.
+    fn segments(form: WrittenForm, spoken: &str) -> String {
+        let recording = words(&spoken.replace('|', ""));
+        let mut start = 0;
+        let written = spoken.split('|').map(|segment| {
+            let end = start + segment.split_whitespace().count();
+            let written = super::text(&form.words(&recording, start..end, &[]));
+            start = end;
+            written
+        });
+        written.collect::<Vec<_>>().join(" | ")
+    }
+
+    #[test]
+    fn no_figure_is_a_part_of_a_number_that_goes_on_in_the_next_segment() {
+        let english = WrittenForm { language: Language::English, digits: Digits::Latin };
+        for spoken in [
+            "He paid five | hundred rupees",
+            "one hundred and | twenty thousand rupees",
+            "one hundred | and twenty thousand rupees",
+            "in nineteen | ninety eight",
+            "two thousand, | three hundred people",
+            "three thousand | four hundred | and fifty cars",
+            "it costs twenty | point five percent",
+            "one rupee | fifty paise",
+            "at seven | thirty p.m.",
+        ] {
+            assert_eq!(segments(english, spoken), spoken);
+        }
+        for (spoken, expected) in [
+            ("in nineteen ninety eight. | Two hundred men came", "in 1998. | 200 men came"),
+            ("he has two hundred | and she has fifty", "he has 200 | and she has 50"),
+            ("call nine eight seven | double five four", "call 987 | 554"),
+            (
+                "it was nineteen ninety | eight million people",
+                "it was nineteen ninety | eight million people",
+            ),
+        ] {
+            assert_eq!(segments(english, spoken), expected);
+        }
+        for spoken in ["ਇੱਕ ਲੱਖ | ਵੀਹ ਹਜ਼ਾਰ ਰੁਪਏ", "ਪੰਜ ਰੁਪਏ | ਪੰਜਾਹ ਪੈਸੇ", "ਸਾਢੇ | ਤਿੰਨ ਲੱਖ"]
+        {
+            assert_eq!(segments(FORM, spoken), spoken);
+        }
+        assert_eq!(segments(FORM, "ਉਸ ਨੇ ਵੀਹ | ਬੰਦੇ ਦੇਖੇ"), "ਉਸ ਨੇ 20 | ਬੰਦੇ ਦੇਖੇ");
+    }
+
     #[test]
     fn a_figure_has_the_times_and_the_evidence_of_its_words() {
-        let written = FORM.words(&words("ਮੇਰੇ ਕੋਲ ਦੋ ਸੌ ਪੰਜਾਹ ਰੁਪਏ ਹਨ"), &[]);
+        let written = whole(FORM, &words("ਮੇਰੇ ਕੋਲ ਦੋ ਸੌ ਪੰਜਾਹ ਰੁਪਏ ਹਨ"), &[]);
         let timed: Vec<_> = written.iter().map(|w| (w.text.as_str(), w.start, w.end)).collect();
         assert_eq!(timed, [("ਮੇਰੇ", 1.0, 2.0), ("ਕੋਲ", 3.0, 4.0), ("₹250", 5.0, 12.0), ("ਹਨ", 13.0, 14.0)]);
         assert_eq!(written[2].evidence.n_letters(), 4);
@@ -140,7 +223,7 @@ mod tests {
         use Mark::{Comma, None, Question, Stop};
         let spoken = words("ਅੱਛਾ ਦੋ ਸੌ ਪੰਜਾਹ ਰੁਪਏ ਕਿਉਂ ਨਹੀਂ");
         let marks = [Comma, None, Stop, None, Question, None, Stop];
-        assert_eq!(super::text(&FORM.words(&spoken, &marks)), "ਅੱਛਾ, ₹250? ਕਿਉਂ ਨਹੀਂ।");
+        assert_eq!(super::text(&whole(FORM, &spoken, &marks)), "ਅੱਛਾ, ₹250? ਕਿਉਂ ਨਹੀਂ।");
         assert_eq!(FORM.sentences(&spoken, &marks), "ਅੱਛਾ, ਦੋ ਸੌ। ਪੰਜਾਹ ਰੁਪਏ? ਕਿਉਂ ਨਹੀਂ।");
     }
 
@@ -150,7 +233,7 @@ mod tests {
         let text = "\"Twenty-five thousand, or fifty percent,\" he said: a thirty-year-old plan.";
         let written = "\"25,000, or 50%,\" he said: a 30-year-old plan.";
         assert_eq!(english.text(text), written);
-        assert_eq!(super::text(&english.words(&words(text), &[])), written);
+        assert_eq!(super::text(&whole(english, &words(text), &[])), written);
     }
 
     #[test]
@@ -162,6 +245,22 @@ mod tests {
 
     proptest! {
         #[test]
+        fn segments_have_no_figure_that_their_recording_has_not(
+            spoken in "(ਉਹ )?((ਇੱਕ|ਦੋ|ਪੰਜ|ਵੀਹ|ਸੌ|ਹਜ਼ਾਰ|ਲੱਖ|ਡੇਢ|ਸਾਢੇ|ਰੁਪਏ|ਪੈਸੇ|ਵਜੇ|ਅਤੇ) ){1,8}",
+            divided_at in 0..8_usize,
+        ) {
+            let recording = words(&spoken);
+            let at = divided_at.min(recording.len());
+            let whole = whole(FORM, &recording, &[]);
+            let segments = [0..at, at..recording.len()].map(|segment| FORM.words(&recording, segment, &[]));
+            let is_read_out = |text: &str| text.chars().all(|digit| "125".contains(digit));
+            let figures = segments.iter().flatten().filter(|word| word.text.contains(char::is_numeric));
+            for word in figures.filter(|word| !is_read_out(&word.text)) {
+                prop_assert!(whole.contains(word), "{:?}", word);
+            }
+        }
+
+        #[test]
         fn other_words_stay_in_order_and_times_ascend(
             spoken in "((ਇੱਕ|ਦੋ|ਪੰਜ|ਵੀਹ|ਸੌ|ਹਜ਼ਾਰ|ਲੱਖ|ਡੇਢ|ਸਾਢੇ|ਰੁਪਏ|ਪੈਸੇ|ਵਜੇ|ਫ਼ੀਸਦੀ|ਪੰਜਵੀਂ|ਮਾਰਚ|ਤੇ|ਅਤੇ|ਘਰ|ਜਾ) ?){0,20}                     |((one|two|ten|fifty|hundred|and|a|half|past|point|double|rupees|percent|May|third|of|home|it's) ?){0,20}",
         ) {
@@ -169,7 +268,7 @@ mod tests {
                 for digits in [Digits::Latin, Digits::Gurmukhi] {
                     let form = WrittenForm { language, digits };
                     let spoken = words(&spoken);
-                    let written = form.words(&spoken, &[]);
+                    let written = whole(form, &spoken, &[]);
                     prop_assert_eq!(super::text(&written), form.text(&super::text(&spoken)));
                     prop_assert_eq!(spoken.first().map(|w| w.start), written.first().map(|w| w.start));
                     prop_assert_eq!(spoken.last().map(|w| w.end), written.last().map(|w| w.end));
