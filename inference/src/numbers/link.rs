@@ -5,6 +5,7 @@ use super::{
     number::{Kind, Language, Number, Reading},
     parse::Reader,
     run::Run,
+    times::{To, to},
     token::{Meaning, Token},
     words::{ALTERNATIVES, AND, TIMES_OF_DAY, names},
 };
@@ -129,11 +130,10 @@ fn is_time(tokens: &[Token<'_>], first: &Run, second: &Run) -> bool {
         [Reading { said, .. }] if said.len() == 1 => said[0].number.small(),
         _ => None,
     };
-    let before = first.tokens.start.checked_sub(1).map(|at| tokens[at].text);
-    let is_at = before.is_some_and(|word| names("at by until till before after around is", word));
     match (small(first), small(second)) {
-        (Some(minutes @ (5 | 10 | 20 | 25)), Some(hour @ 1..=12)) => {
-            tokens[second.tokens.start - 1].text == "to" && (minutes >= hour || is_at)
+        (Some(minutes @ 1..30), Some(hour @ 1..=12)) => {
+            tokens[second.tokens.start - 1].text == "to"
+                && to(tokens, first.tokens.start..second.tokens.end, minutes, hour) != To::Range
         }
         _ => false,
     }

@@ -20,16 +20,19 @@ mod link;
 mod number;
 mod panjabi;
 mod parse;
+mod phrase;
 mod reading;
 mod run;
+mod times;
 mod token;
 mod words;
 mod written;
 
-pub(crate) use find::find;
+use find::find;
 pub(crate) use number::Language;
 use number::Number;
-pub(crate) use run::Run;
+pub(crate) use phrase::{Phrase, between, phrases, sign, signed, with_behind};
+use run::Run;
 use token::Meaning;
 pub(crate) use written::{Figure, figures};
 
@@ -41,35 +44,22 @@ pub(crate) fn has_many(text: &str, language: Language) -> bool {
     find(text, language).iter().flat_map(Run::said).any(|said| is_many(&said.number))
 }
 
-/// The scales in words that stand behind a figure: their length in bytes with the spaces before them, and their words in the
-/// other language. " ਲੱਖ" is " lakh".
-pub(crate) fn scales(rest: &str, language: Language) -> (usize, String) {
-    let mut length = 0;
-    let mut words = String::new();
-    while let Some(word) = rest[length..].strip_prefix(' ') {
-        let word = &word[..word.find(|c| !continues_a_word(c)).unwrap_or(word.len())];
-        let Some((Meaning::Scale(scale), _)) = language.meaning(word) else { break };
-        let name = match language.other() {
-            Language::English => english::scale(scale),
-            Language::Panjabi => panjabi::scale(scale),
-        };
-        length += 1 + word.len();
-        words.push(' ');
-        words.push_str(name);
-    }
-    (length, words)
-}
-
 /// What stands for a run whose words are `words`, where a translation has `rest` behind it, and how many bytes of the rest it
-/// replaces: the ending of an ordinal gives the ordinal its form, and ਵਜੇ is not said twice, nor "o'clock" behind minutes.
+/// replaces: the ending of an ordinal gives the ordinal its form, and ਵਜੇ is not said twice, nor are "o'clock" and ਵਜੇ behind
+/// minutes and rupees behind paise.
 pub(crate) fn placed(words: &str, rest: &str) -> (String, usize) {
     const CLOCK: &str = " ਵਜੇ";
     if words.ends_with(CLOCK) && rest.starts_with(CLOCK) {
         return (words.to_owned(), CLOCK.len());
     }
-    let n_clock = clock_behind_minutes(words, rest);
-    if n_clock > 0 {
-        return (words.to_owned(), n_clock);
+    let clock = [CLOCK, " ਵੱਜੇ"].into_iter().find(|clock| rest.starts_with(clock));
+    if let Some(clock) = clock.filter(|_| words.ends_with(" ਮਿੰਟ")) {
+        let is_verb = [" ਹਨ", " ਸਨ"].iter().any(|verb| rest[clock.len()..].starts_with(verb));
+        return (format!("{words}{}", if is_verb { " ਹੋਏ" } else { " 'ਤੇ" }), clock.len());
+    }
+    let n_said = clock_behind_minutes(words, rest).max(phrase::currency_behind_sum(words, rest));
+    if n_said > 0 {
+        return (words.to_owned(), n_said);
     }
     let behind = rest.strip_prefix('-').unwrap_or(rest);
     let glued = &behind[..behind.find(|c| !continues_a_word(c)).unwrap_or(behind.len())];

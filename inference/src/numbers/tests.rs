@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::*;
+use super::{phrase::scales, *};
 
 fn found(text: &str, from: Language) -> Vec<(String, String)> {
     find(text, from)

@@ -3,6 +3,7 @@
 
 mod constraints;
 mod indictrans;
+mod lexicon;
 mod network;
 mod pieces;
 mod placeholders;

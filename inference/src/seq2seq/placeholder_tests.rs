@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::placeholders::{Lexicon, Masked, items, mask};
+use super::{
+    lexicon::Lexicon,
+    placeholders::{Masked, items, mask},
+};
 use crate::numbers::{self, Language};
 
 const NAMES: &str = "Moga\tਮੋਗਾ\tboth\nMoga\tਮੋਗੇ\tpa\nNew Delhi\tਨਵੀਂ ਦਿੱਲੀ\tboth\nDelhi\tਦਿੱਲੀ\tboth\n\
@@ -10,7 +13,10 @@ const NAMES: &str = "Moga\tਮੋਗਾ\tboth\nMoga\tਮੋਗੇ\tpa\nNew Delhi
 
 fn masked(text: &str, language: &str) -> Masked {
     let language = Language::of(language).unwrap();
-    mask(text, items(text, language, &Lexicon::parse(NAMES).unwrap(), Some(&numbers::find(text, language))))
+    mask(
+        text,
+        items(text, language, &Lexicon::parse(NAMES).unwrap(), Some(&numbers::phrases(text, language))),
+    )
 }
 
 /// A text with its placeholders as `<n0>` and `<w0>`.
@@ -46,7 +52,7 @@ fn what_is_copied_of_english() {
             ("in 2020 500 people, 2 3 and 20 14th", "in <n0> people, <n1> <n2> and <n3> <n4>th"),
             ("-5°C, +3, −4, 7-9, 2019–20, 1/2, 10x20", "<n0>°C, <n1>, <n2>, <n3>, <n4>, <n5>, <w0>"),
             ("Pay ₹1,50,000/- or 5/6", "Pay <n0> or <n1>"),
-            ("the 14th, 5kg, 10am, 10AM, 4G, 64GB", "the <n0>th, <n1>kg, <n2>am, <n3>AM, <w0>, <w1>"),
+            ("the 14th, 5kg, 10am, 10AM, 4G, 64GB", "the <n0>th, <n1>kg, <n2>, <n3>, <w0>, <w1>"),
             ("IPv4, COVID-19, mp3, H.264, B2B, A4-size", "<w0>, <w1>, <w2>, H.<n0>, <w3>, <w4>"),
             ("See https://a.org/x?y=1. Mail me@b.co.in, pay 73@axis!", "See <w0>. Mail <w1>, pay <w2>!"),
             (
@@ -130,6 +136,46 @@ fn numbers_in_words_are_written_in_the_target() {
     assert_eq!(alone.restore(&alone.untranslated(Language::of("pa"))), "ਪੰਜ ਚਾਰ।");
     let figures = masked("54.", "en");
     assert_eq!(figures.restore(&figures.untranslated(Language::of("pa"))), "54.");
+}
+
+#[test]
+fn a_sign_and_the_parts_of_a_sum_stay_with_their_number() {
+    let values = |text: &str, language: &str| {
+        let masked = masked(text, language);
+        (shown(&masked.text), masked.values.into_iter().map(|(_, value)| value).collect::<Vec<_>>().join("|"))
+    };
+    for (language, text, expected, value) in [
+        ("en", "The balance is minus four hundred rupees.", "The balance is <n0> rupees.", "ਮਨਫ਼ੀ ਚਾਰ ਸੌ"),
+        ("en", "Minus 10 degrees", "<n0> degrees", "ਮਨਫ਼ੀ 10"),
+        ("en", "minus ₹400", "<n0>", "ਮਨਫ਼ੀ ₹400"),
+        ("en", "from minus five to minus two", "from <n0> to <n1>", "ਮਨਫ਼ੀ ਪੰਜ|ਮਨਫ਼ੀ ਦੋ"),
+        ("en", "Five minus three is two.", "<n0> is <n1>.", "ਪੰਜ ਮਨਫ਼ੀ ਤਿੰਨ|ਦੋ"),
+        ("en", "all minus the tax", "all minus the tax", ""),
+        ("pa", "ਤਾਪਮਾਨ ਮਨਫ਼ੀ ਦਸ ਡਿਗਰੀ ਹੈ", "ਤਾਪਮਾਨ <n0> ਡਿਗਰੀ ਹੈ", "minus ten"),
+        ("pa", "ਮਾਈਨਸ ੧੦ ਡਿਗਰੀ", "<n0> ਡਿਗਰੀ", "minus 10"),
+        ("pa", "ਰਿਣ ਪੰਜ ਡਿਗਰੀ", "<n0> ਡਿਗਰੀ", "minus five"),
+        ("pa", "ਰਿਣ ਪੰਜ ਲੱਖ ਰੁਪਏ", "ਰਿਣ <n0> ਰੁਪਏ", "five hundred thousand"),
+        ("pa", "ਪੰਜ ਰੁਪਏ ਪੰਜਾਹ ਪੈਸੇ ਲੱਗੇ", "<n0> ਲੱਗੇ", "five rupees and fifty paise"),
+        ("pa", "5 ਰੁਪਏ ਅਤੇ 50 ਪੈਸੇ ਲੱਗੇ", "<n0> ਲੱਗੇ", "5 rupees and 50 paise"),
+        ("pa", "ਪੰਜਾਹ ਪੈਸੇ", "<n0>", "fifty paise"),
+        ("pa", "ਪੰਜ ਰੁਪਏ ਤੇ ਪੰਜਾਹ ਬੰਦੇ", "<n0> ਰੁਪਏ ਤੇ <n1> ਬੰਦੇ", "five|fifty"),
+        ("en", "five rupees and fifty paise", "<n0> rupees", "ਪੰਜ ਰੁਪਏ ਪੰਜਾਹ ਪੈਸੇ"),
+        ("en", "five dollars twenty cents", "<n0> dollars", "ਪੰਜ ਡਾਲਰ ਵੀਹ ਸੈਂਟ"),
+        ("en", "at seven p.m. today", "at <n0> today", "ਸ਼ਾਮ ਸੱਤ ਵਜੇ"),
+        ("en", "at 7-9 pm.", "at <n0>.", "ਰਾਤ 7-9 ਵਜੇ"),
+    ] {
+        assert_eq!(values(text, language), (expected.to_owned(), value.to_owned()), "{text}");
+    }
+    for (translation, expected) in [
+        ("ਬੱਸ \u{e000} ਵਜੇ ਆਉਂਦੀ ਹੈ", "ਬੱਸ ਅੱਠ ਵੱਜ ਕੇ ਪੰਜ ਮਿੰਟ 'ਤੇ ਆਉਂਦੀ ਹੈ"),
+        ("ਮੀਟਿੰਗ \u{e000} ਵਜੇ ਹੈ", "ਮੀਟਿੰਗ ਅੱਠ ਵੱਜ ਕੇ ਪੰਜ ਮਿੰਟ 'ਤੇ ਹੈ"),
+        ("\u{e000} ਵੱਜੇ ਹਨ", "ਅੱਠ ਵੱਜ ਕੇ ਪੰਜ ਮਿੰਟ ਹੋਏ ਹਨ"),
+        ("\u{e000}", "ਅੱਠ ਵੱਜ ਕੇ ਪੰਜ ਮਿੰਟ"),
+    ] {
+        assert_eq!(masked("five past eight", "en").restore(translation), expected);
+    }
+    let sum = masked("It cost five rupees and fifty paise.", "en");
+    assert_eq!(sum.restore("ਮੁੱਲ \u{e000} ਰੁਪਏ ਹੈ।"), "ਮੁੱਲ ਪੰਜ ਰੁਪਏ ਪੰਜਾਹ ਪੈਸੇ ਹੈ।");
 }
 
 #[test]

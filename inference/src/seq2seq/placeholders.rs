@@ -17,23 +17,25 @@
 //!    more. A number with small Latin letters behind (5kg, 14th, 10am) is the number alone; with others (4G, 64GB) it is
 //!    a word;
 //! 4. words of Latin letters with digits (IPv4, COVID-19);
-//! 5. numbers in words ([`numbers::find`]);
+//! 5. numbers in words ([`numbers::phrases`]), which are tried first where they begin with digits (6 ਵੱਜ ਕੇ 10 ਮਿੰਟ);
 //! 6. names of the lexicon, the longest first;
 //! 7. in Panjabi, runs of Latin words;
 //! 8. runs of characters that neither language writes (other scripts, emoji).
 //!
 //! A number in digits is put back as it stood; in English always with Latin digits. A number in words is put back in words
-//! of the target, and so is a scale behind digits (5 ਲੱਖ). An ordinal in words keeps its ending behind its placeholder, as one
+//! of the target, and so are a scale behind digits (5 ਲੱਖ), a sign in words before a number (minus 5), and hundredth parts and
+//! the part of the day behind one (50 paise, 7 pm). A sum with its hundredth parts is one number. An ordinal in words keeps its ending behind its placeholder, as one
 //! in digits does: the ending that the translation has gives it its form. A name of the lexicon is put back in the script
 //! of the target.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::sync::LazyLock;
 
 use regex::Regex;
 use serde::Serialize;
 
+use super::lexicon::Lexicon;
 use crate::{
-    numbers::{self, Language, Run},
+    numbers::{self, Language, Phrase},
     text::{continues_a_word, latin_digit},
 };
 
@@ -60,6 +62,8 @@ pub(super) struct Masked {
     pub(super) values: Vec<(char, String)>,
     /// Whether the text has more than [`LIMIT`] items of a kind; those behind stay in the text.
     pub(super) is_full: bool,
+    /// Whether a number of the text may mean something else than what stands for it.
+    pub(super) is_unsure: bool,
 }
 
 impl Masked {
@@ -149,65 +153,6 @@ fn is_in_words(placeholder: char, value: &str) -> bool {
     placeholder < WORDS && value.starts_with(char::is_alphabetic)
 }
 
-/// Names with their forms in both languages.
-#[derive(Debug, Default)]
-pub(super) struct Lexicon {
-    english: HashMap<String, String>,
-    panjabi: HashMap<String, String>,
-}
-
-impl Lexicon {
-    /// The number of words of a form.
-    const LONGEST: usize = 3;
-
-    /// Parses rows of English, Panjabi and `both`, `en` or `pa`, with tabs between. Of several rows with one form, the
-    /// first is used.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let mut lexicon = Self::default();
-        for (n, line) in text.lines().enumerate() {
-            let fault = || {
-                let expected = "expected English, Panjabi and one of both, en, pa, with tabs between";
-                format!("line {} is {line:?}: {expected}", n + 1)
-            };
-            let [en, pa, way] = line.split('\t').collect::<Vec<_>>().try_into().map_err(|_| fault())?;
-            if !["both", "en", "pa"].contains(&way) {
-                return Err(fault());
-            }
-            if way != "pa" {
-                lexicon.english.entry(en.to_owned()).or_insert_with(|| pa.to_owned());
-            }
-            if way != "en" {
-                lexicon.panjabi.entry(pa.to_owned()).or_insert_with(|| en.to_owned());
-            }
-        }
-        Ok(lexicon)
-    }
-
-    /// The length in bytes of the longest name at the start of a text, and its form in the other language.
-    fn find(&self, text: &str, language: Language) -> Option<(usize, &str)> {
-        let forms = match language {
-            Language::English => &self.english,
-            Language::Panjabi => &self.panjabi,
-        };
-        let mut ends = Vec::new();
-        let mut end = 0;
-        for _ in 0..Self::LONGEST {
-            let word: usize =
-                text[end..].chars().take_while(|c| continues_a_word(*c)).map(char::len_utf8).sum();
-            if word == 0 {
-                break;
-            }
-            end += word;
-            ends.push(end);
-            if !text[end..].starts_with(' ') {
-                break;
-            }
-            end += 1;
-        }
-        ends.into_iter().rev().find_map(|end| Some((end, forms.get(&text[..end])?.as_str())))
-    }
-}
-
 /// What is copied: a number, a name of the lexicon, or anything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -231,6 +176,14 @@ pub(super) struct Item {
 impl Item {
     fn new(length: usize, kind: Kind, value: impl Into<String>) -> Self {
         Self { length, kind, value: value.into(), ending: "" }
+    }
+
+    /// The item that this one and the next are, if both are one number with the text between them.
+    fn joined(&self, next: &Self, between: &str, language: Language) -> Option<Self> {
+        let are_numbers = [self, next].iter().all(|item| item.kind == Kind::Number && item.ending.is_empty());
+        let (joint, ending) = numbers::between(between, &next.value, language).filter(|_| are_numbers)?;
+        let value = format!("{}{joint}{}", self.value, next.value);
+        Some(Self { ending, ..Self::new(self.length + between.len() + next.length, Kind::Number, value) })
     }
 }
 
@@ -276,34 +229,64 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).unwrap()
 }
 
-/// What is copied of a text in NFC, each with the byte at which it starts, in order. `runs` are the text's numbers in words;
+/// What is copied of a text in NFC, each with the byte at which it starts, in order. `phrases` are the text's numbers in words;
 /// without them, such numbers stay in the text.
 pub(super) fn items(
     text: &str,
     language: Language,
     lexicon: &Lexicon,
-    runs: Option<&[Run]>,
+    phrases: Option<&[Phrase]>,
 ) -> Vec<(usize, Item)> {
-    let mut items = Vec::new();
+    let mut items: Vec<(usize, Item)> = Vec::new();
     let mut at = 0;
     let mut before = None;
     while let Some(c) = text[at..].chars().next() {
         let may_begin = !before.is_some_and(continues_a_word)
             || matches!(c, '{' | '<' | '%' | '\u{e000}'..='\u{f8ff}')
             || OTHER_SCRIPTS.is_match(&text[at..]);
-        let run = runs.and_then(|runs| runs.iter().find(|run| run.start == at));
-        let mut found = if may_begin { item(&text[at..], language, lexicon, run) } else { None };
-        if let Some(item) = found.as_mut().filter(|item| item.kind == Kind::Number && runs.is_some()) {
-            let (length, scales) = numbers::scales(&text[at + item.length..], language);
-            item.length += length;
-            item.value.push_str(&scales);
-        }
+        let found = match phrases {
+            _ if !may_begin => None,
+            Some(phrases) => whole(text, at, language, lexicon, phrases),
+            None => item(&text[at..], language, lexicon, None),
+        };
         let start = at;
         at += found.as_ref().map_or(c.len_utf8(), |item| item.length);
         before = text[..at].chars().next_back();
-        items.extend(found.map(|item| (start, item)));
+        let Some(item) = found else { continue };
+        let last = items.last_mut().filter(|_| phrases.is_some());
+        let joined = last.and_then(|(first, last)| {
+            Some((last.joined(&item, &text[*first + last.length..start], language)?, last))
+        });
+        match joined {
+            Some((joined, last)) => *last = joined,
+            None => items.push((start, item)),
+        }
     }
     items
+}
+
+/// The item at a place of a text; a number with its sign in words, and with what stands behind it.
+fn whole(text: &str, at: usize, language: Language, lexicon: &Lexicon, phrases: &[Phrase]) -> Option<Item> {
+    let item = |at: usize| {
+        let phrase = phrases.iter().find(|phrase| phrase.start == at);
+        let mut item = item(&text[at..], language, lexicon, phrase)?;
+        if item.kind == Kind::Number && item.ending.is_empty() {
+            let (number, rest) = text[at..].split_at(item.length);
+            let (length, value) = numbers::with_behind(number, &item.value, rest, language);
+            item.length += length;
+            item.value = value;
+        }
+        Some(item)
+    };
+    let n_sign = numbers::sign(&text[at..]);
+    let signed = || {
+        let mut number = item(at + n_sign).filter(|item| item.kind == Kind::Number)?;
+        number.length += n_sign;
+        let rest = &text[at + number.length..];
+        number.value = numbers::signed(&text[at..at + n_sign], &number.value, rest, language)?;
+        Some(number)
+    };
+    if n_sign > 0 { signed().or_else(|| item(at)) } else { item(at) }
 }
 
 /// Replaces [`items`] of a text by placeholders.
@@ -337,7 +320,7 @@ pub(super) fn is_address(written: &str) -> bool {
 }
 
 /// The item at the start of a text, if there is one.
-fn item(text: &str, language: Language, lexicon: &Lexicon, run: Option<&Run>) -> Option<Item> {
+fn item(text: &str, language: Language, lexicon: &Lexicon, phrase: Option<&Phrase>) -> Option<Item> {
     let word = |length: usize| Some(Item::new(length, Kind::Word, &text[..length]));
     let open = OPEN.iter().map(|pattern| (pattern, "_"));
     for (pattern, sign) in open.chain([(&*SPECIFIER, "")]) {
@@ -349,6 +332,9 @@ fn item(text: &str, language: Language, lexicon: &Lexicon, run: Option<&Run>) ->
     }
     if let Some(found) = CLOSED.iter().find_map(|pattern| pattern.find(text)) {
         return word(found.end());
+    }
+    if let Some(Phrase { start, end, words, ending, .. }) = phrase {
+        return Some(Item { ending, ..Item::new(end - start, Kind::Number, words) });
     }
     if let Some(found) = NUMBER.find(text) {
         let (length, kind) = number(text, found.as_str());
@@ -364,10 +350,6 @@ fn item(text: &str, language: Language, lexicon: &Lexicon, run: Option<&Run>) ->
     }
     if let Some(found) = MIXED.find(text) {
         return word(found.end());
-    }
-    if let Some(run) = run {
-        let words = run.words(language.other());
-        return Some(Item { ending: run.ending, ..Item::new(run.end - run.start, Kind::Number, words) });
     }
     if let Some((length, value)) = lexicon.find(text, language) {
         return Some(Item::new(length, Kind::Name, value));

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     constraints::{Constraints, Copies, forbid},
-    placeholders::{Item, Kind, Lexicon, Masked, items, mask},
+    lexicon::Lexicon,
+    placeholders::{Item, Kind, Masked, items, mask},
     tokens::Tokens,
     words::{COMMON, Words},
 };
@@ -121,8 +122,8 @@ impl Prepared {
 
     fn mask(&self, text: &str, language: &str, in_words: bool) -> Result<Reply, String> {
         let language = known(language)?;
-        let runs = in_words.then(|| numbers::find(text, language));
-        let found = items(text, language, &self.lexicon, runs.as_deref());
+        let phrases = in_words.then(|| numbers::phrases(text, language));
+        let found = items(text, language, &self.lexicon, phrases.as_deref());
         let place = |at: usize| text[..at].chars().count();
         let item =
             |(at, item): &(usize, Item)| (place(*at), place(at + item.length), item.kind, item.value.clone());

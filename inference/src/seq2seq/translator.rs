@@ -7,8 +7,9 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::{
     constraints::{Constraints, Copies},
     indictrans,
+    lexicon::Lexicon,
     network::Network,
-    placeholders::{self, Lexicon, Masked},
+    placeholders::{self, Masked},
     repetition::shortened,
     reverse,
     search::{GenerationConfig, Sequence, constrained, first},
@@ -87,8 +88,10 @@ pub struct Translation {
     /// The probability that it is about right, 0 to 1. `None` if the manifest has no `[confidence]`, or if nothing had to
     /// be translated. Of a text that is translated in parts, it is that of the worst part.
     pub confidence: Option<f64>,
-    /// Whether it is probably wrong: its confidence is below the manifest's `low`.
+    /// Whether it is probably wrong: its confidence is below the manifest's `low`, or it is unsure.
     pub is_low: bool,
+    /// Whether a number of the text may mean something else than that of the translation, which then stays in words.
+    pub is_unsure: bool,
 }
 
 /// A part of a text that is translated as a whole.
@@ -194,6 +197,8 @@ impl Translator {
         let mut found = found.into_iter();
         for part in &parts {
             let whole = &mut translations[part.place];
+            whole.is_unsure |= part.masked.is_unsure;
+            whole.is_low |= part.masked.is_unsure;
             let text = if part.masked.is_translated() {
                 let found = found.next().unwrap_or_default();
                 self.rate(whole, &found);
@@ -240,8 +245,10 @@ impl Translator {
         }
         match Language::of(from).filter(|_| self.constraints.is_some()) {
             Some(language) => {
-                let runs = numbers::find(text, language);
-                placeholders::mask(text, placeholders::items(text, language, &self.lexicon, Some(&runs)))
+                let phrases = numbers::phrases(text, language);
+                let items = placeholders::items(text, language, &self.lexicon, Some(&phrases));
+                let is_unsure = phrases.iter().any(|phrase| !phrase.is_whole);
+                Masked { is_unsure, ..placeholders::mask(text, items) }
             }
             None => Masked { text: text.to_owned(), ..Masked::default() },
         }

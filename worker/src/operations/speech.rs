@@ -37,7 +37,7 @@ use super::{
     punctuation::{Punctuation, form},
     shown::{Shown, thousandths},
     timing::micros,
-    translation::Translators,
+    translation::{Translators, in_form},
     written::{Written, finished, written},
 };
 use crate::{
@@ -319,8 +319,7 @@ impl SpeechOperation {
             // Gurmukhi digits are for Panjabi.
             let of = |digits| if language == Language::English { Digits::Latin } else { digits };
             let form = parameters.written.and_then(|digits| form(language, of(digits)));
-            let written = |text: String| if let Some(form) = form { form.text(&text) } else { text };
-            translations = Some(found.into_iter().map(|t| written(t.text)).collect());
+            translations = Some(found.iter().map(|translation| in_form(translation, form)).collect());
             took = spent;
         }
         let texts = said.iter().map(|s| &s.text).chain(translations.iter().flatten());

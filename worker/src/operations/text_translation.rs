@@ -11,7 +11,7 @@ use super::{
     punctuation::form,
     shown::{approximate, in_script, thousandths},
     timing::micros,
-    translation::Translators,
+    translation::{Translators, in_form},
 };
 use crate::fair_queue::Requester;
 
@@ -39,9 +39,7 @@ pub(super) async fn translate(
     // Gurmukhi digits are for Panjabi.
     let of = |digits| if language == Language::English { Digits::Latin } else { digits };
     let form = written.and_then(|digits| form(language, of(digits)));
-    let lines =
-        lines.into_iter().map(|line| form.map_or_else(|| line.text.clone(), |form| form.text(&line.text)));
-    let lines: Vec<String> = lines.collect();
+    let lines: Vec<String> = lines.iter().map(|line| in_form(line, form)).collect();
     let warnings = probably_wrong(&low, lines.len()).into_iter();
     let warnings = warnings.chain(approximate(*script, lines.iter().map(String::as_str))).collect();
     let lines: Vec<String> = lines.iter().map(|line| in_script(*script, line)).collect();
@@ -80,7 +78,7 @@ fn halve<'a>(sentence: &'a str, parts: &mut Vec<&'a str>) {
 /// The translation of a line. Its confidence is that of its worst part.
 fn line(parts: impl Iterator<Item = Translation>) -> Translation {
     let mut line = Translation::default();
-    for Translation { text, confidence, is_low } in parts {
+    for Translation { text, confidence, is_low, is_unsure } in parts {
         if !line.text.is_empty() && !text.is_empty() {
             line.text.push(' ');
         }
@@ -88,6 +86,7 @@ fn line(parts: impl Iterator<Item = Translation>) -> Translation {
         line.text.push_str(&text.replace(['\n', '\r'], " "));
         line.confidence = line.confidence.into_iter().chain(confidence).reduce(f64::min);
         line.is_low |= is_low;
+        line.is_unsure |= is_unsure;
     }
     line
 }
@@ -124,7 +123,12 @@ mod tests {
 
     #[test]
     fn a_line_is_as_sure_as_its_worst_part() {
-        let part = |text: &str, confidence, is_low| Translation { text: text.to_owned(), confidence, is_low };
+        let part = |text: &str, confidence, is_low| Translation {
+            text: text.to_owned(),
+            confidence,
+            is_low,
+            ..Translation::default()
+        };
         let whole = line(
             [part("a\nb", Some(0.9), false), part("", None, false), part("c", Some(0.3), true)].into_iter(),
         );

@@ -5,6 +5,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use akhar_inference::{
     Manifest, Registry, Runtime,
     seq2seq::{Translation, Translator},
+    speech::WrittenForm,
 };
 use akhar_platform::config::Config;
 use akhar_requests::{Language, Operation};
@@ -95,6 +96,12 @@ impl Translators {
     }
 }
 
+/// A translation with its numbers in figures, if there is a form and none of them is unsure.
+pub(super) fn in_form(translation: &Translation, form: Option<WrittenForm>) -> String {
+    let form = form.filter(|_| !translation.is_unsure);
+    form.map_or_else(|| translation.text.clone(), |form| form.text(&translation.text))
+}
+
 fn engine(
     runtime: &Runtime,
     manifest: &Manifest,
@@ -104,4 +111,23 @@ fn engine(
         let model = Translator::load(runtime, manifest, config.inference_threads.get())?;
         engines::start(manifest, model, BATCHES)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use akhar_inference::speech::Digits;
+
+    use super::*;
+
+    #[test]
+    fn a_number_that_is_unsure_stays_in_words() {
+        let form = WrittenForm::new("en", Digits::Latin);
+        let text = |is_unsure| {
+            let translation =
+                Translation { text: "It is ten rupees.".to_owned(), is_unsure, ..Translation::default() };
+            in_form(&translation, form)
+        };
+        assert_eq!(text(false), "It is ₹10.");
+        assert_eq!(text(true), "It is ten rupees.");
+    }
 }

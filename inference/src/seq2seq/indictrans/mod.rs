@@ -14,7 +14,10 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::placeholders::{self, Item, Kind, Lexicon, Masked};
+use super::{
+    lexicon::Lexicon,
+    placeholders::{self, Item, Kind, Masked},
+};
 use crate::numbers::Language;
 
 /// How the network may write `<ID1>`, with Latin letters or transcribed.
