@@ -31,7 +31,7 @@ mod written;
 use find::find;
 pub(crate) use number::Language;
 use number::Number;
-pub(crate) use phrase::{Phrase, between, phrases, sign, signed, with_behind};
+pub(crate) use phrase::{Phrase, between, phrases, said_again, sign, signed, with_behind};
 use run::Run;
 use token::Meaning;
 pub(crate) use written::{Figure, figures};
@@ -57,7 +57,7 @@ pub(crate) fn placed(words: &str, rest: &str) -> (String, usize) {
         let is_verb = [" ਹਨ", " ਸਨ"].iter().any(|verb| rest[clock.len()..].starts_with(verb));
         return (format!("{words}{}", if is_verb { " ਹੋਏ" } else { " 'ਤੇ" }), clock.len());
     }
-    let n_said = clock_behind_minutes(words, rest).max(phrase::currency_behind_sum(words, rest));
+    let n_said = said_again(words, rest);
     if n_said > 0 {
         return (words.to_owned(), n_said);
     }
@@ -73,16 +73,6 @@ pub(crate) fn placed(words: &str, rest: &str) -> (String, usize) {
     } else {
         (words.to_owned(), 0)
     }
-}
-
-/// The length of "o'clock" behind a time whose minutes are said, in words or figures: five fifteen, 5:15.
-pub(crate) fn clock_behind_minutes(time: &str, rest: &str) -> usize {
-    let Some(clock) = [" o'clock", " o’clock"].into_iter().find(|clock| rest.starts_with(clock)) else {
-        return 0;
-    };
-    let before_last = time.rsplit(' ').nth(1);
-    let has_minutes = time.contains(':') || before_last.is_some_and(|word| word != "or" && word != "to");
-    if has_minutes { clock.len() } else { 0 }
 }
 
 /// The words of English digit strings.

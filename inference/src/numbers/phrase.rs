@@ -57,6 +57,16 @@ pub(crate) fn phrases(text: &str, language: Language) -> Vec<Phrase> {
         is_whole: true,
     });
     let mut phrases: Vec<Phrase> = runs.chain(clocks).collect();
+    // Minus one.
+    for pair in tokens.windows(2).filter(|pair| sign(&text[pair[0].start..]) > 0) {
+        let Token { start, end, meaning, .. } = pair[1];
+        if let Some(Meaning::Small(n)) =
+            meaning.filter(|_| !phrases.iter().any(|phrase| phrase.start == start))
+        {
+            let words = Number::whole(n).words(language.other());
+            phrases.push(Phrase { start, end, words, ending: "", is_whole: true });
+        }
+    }
     phrases.sort_by_key(|phrase| phrase.start);
     phrases
 }
@@ -124,8 +134,23 @@ pub(crate) fn between(text: &str, second: &str, language: Language) -> Option<(&
     (is_joined && is_part).then_some(joint)
 }
 
+/// The length of what a translation says again behind a number: "o'clock" behind minutes, rupees behind paise.
+pub(crate) fn said_again(words: &str, rest: &str) -> usize {
+    clock_behind_minutes(words, rest).max(currency_behind_sum(words, rest))
+}
+
+/// The length of "o'clock" behind a time whose minutes are said, in words or figures: five fifteen, 5:15.
+fn clock_behind_minutes(time: &str, rest: &str) -> usize {
+    let Some(clock) = [" o'clock", " o’clock"].into_iter().find(|clock| rest.starts_with(clock)) else {
+        return 0;
+    };
+    let before_last = time.rsplit(' ').nth(1);
+    let has_minutes = time.contains(':') || before_last.is_some_and(|word| word != "or" && word != "to");
+    if has_minutes { clock.len() } else { 0 }
+}
+
 /// The length of a currency behind a sum that ends in its hundredth parts.
-pub(super) fn currency_behind_sum(words: &str, rest: &str) -> usize {
+fn currency_behind_sum(words: &str, rest: &str) -> usize {
     let name = rest.strip_prefix(' ').map(first_word).unwrap_or_default();
     let currency = CURRENCY_NAMES.iter().position(|list| names(list, name));
     let is_said = currency.is_some_and(|currency| words.ends_with(hundredths(currency, Language::Panjabi)));

@@ -150,6 +150,8 @@ fn a_sign_and_the_parts_of_a_sum_stay_with_their_number() {
         ("en", "minus ₹400", "<n0>", "ਮਨਫ਼ੀ ₹400"),
         ("en", "from minus five to minus two", "from <n0> to <n1>", "ਮਨਫ਼ੀ ਪੰਜ|ਮਨਫ਼ੀ ਦੋ"),
         ("en", "Five minus three is two.", "<n0> is <n1>.", "ਪੰਜ ਮਨਫ਼ੀ ਤਿੰਨ|ਦੋ"),
+        ("en", "The score was minus one.", "The score was <n0>.", "ਮਨਫ਼ੀ ਇੱਕ"),
+        ("pa", "ਸਕੋਰ ਮਨਫ਼ੀ ਇੱਕ ਸੀ", "ਸਕੋਰ <n0> ਸੀ", "minus one"),
         ("en", "all minus the tax", "all minus the tax", ""),
         ("pa", "ਤਾਪਮਾਨ ਮਨਫ਼ੀ ਦਸ ਡਿਗਰੀ ਹੈ", "ਤਾਪਮਾਨ <n0> ਡਿਗਰੀ ਹੈ", "minus ten"),
         ("pa", "ਮਾਈਨਸ ੧੦ ਡਿਗਰੀ", "<n0> ਡਿਗਰੀ", "minus 10"),
@@ -176,6 +178,8 @@ fn a_sign_and_the_parts_of_a_sum_stay_with_their_number() {
     }
     let sum = masked("It cost five rupees and fifty paise.", "en");
     assert_eq!(sum.restore("ਮੁੱਲ \u{e000} ਰੁਪਏ ਹੈ।"), "ਮੁੱਲ ਪੰਜ ਰੁਪਏ ਪੰਜਾਹ ਪੈਸੇ ਹੈ।");
+    let sum = masked("It cost 5 rupees 50 paise.", "en");
+    assert_eq!(sum.restore("ਮੁੱਲ \u{e000} ਰੁਪਏ ਹੈ।"), "ਮੁੱਲ 5 ਰੁਪਏ 50 ਪੈਸੇ ਹੈ।");
 }
 
 #[test]

@@ -135,7 +135,7 @@ impl Masked {
                 }
                 Some(value) => {
                     text.push_str(value);
-                    rest = &rest[numbers::clock_behind_minutes(value, rest)..];
+                    rest = &rest[numbers::said_again(value, rest)..];
                 }
                 None => text.push(c),
             }
@@ -176,6 +176,11 @@ pub(super) struct Item {
 impl Item {
     fn new(length: usize, kind: Kind, value: impl Into<String>) -> Self {
         Self { length, kind, value: value.into(), ending: "" }
+    }
+
+    /// Whether it is a number that has this byte of the text, if it starts at `start`.
+    pub(super) fn is_number_at(&self, at: usize, start: usize) -> bool {
+        self.kind == Kind::Number && (start..start + self.length).contains(&at)
     }
 
     /// The item that this one and the next are, if both are one number with the text between them.

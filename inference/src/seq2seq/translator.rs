@@ -247,7 +247,8 @@ impl Translator {
             Some(language) => {
                 let phrases = numbers::phrases(text, language);
                 let items = placeholders::items(text, language, &self.lexicon, Some(&phrases));
-                let is_unsure = phrases.iter().any(|phrase| !phrase.is_whole);
+                let is_item = |at: usize| items.iter().any(|(start, item)| item.is_number_at(at, *start));
+                let is_unsure = phrases.iter().any(|phrase| !phrase.is_whole && is_item(phrase.start));
                 Masked { is_unsure, ..placeholders::mask(text, items) }
             }
             None => Masked { text: text.to_owned(), ..Masked::default() },
