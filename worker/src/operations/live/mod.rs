@@ -7,6 +7,7 @@
 
 mod context;
 mod cutter;
+mod idleness;
 mod inputs;
 mod item;
 mod outcome;

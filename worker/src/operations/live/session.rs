@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use akhar_jobs::{Timing, store::InputPart};
 use akhar_requests::{
     Outcome,
-    live::{LIVE_IDLE_S, LiveEvent, LiveMark, LivePreview, LiveSession, MAX_LIVE_S},
+    live::{LiveEvent, LiveMark, LivePreview, LiveSession, MAX_LIVE_S},
 };
 use futures::future::{BoxFuture, pending};
 use serde_json::{Value, json};
@@ -17,6 +17,7 @@ use super::{
     },
     context::Context,
     cutter::{Cut, Cutter, CutterState},
+    idleness::Idleness,
     inputs::Inputs,
     item::Item,
     outcome,
@@ -26,8 +27,6 @@ use super::{
 
 /// After so many parts that were read together, there may be more.
 const MANY_PARTS: usize = 8;
-/// A statement that takes longer than this has waited for Postgres to come back.
-const READ_TIME: Duration = Duration::from_secs(2);
 /// How often a hypothesis that is due looks for an idle model, and how often at most before the input is read again.
 const MODEL_LOOK: Duration = Duration::from_millis(20);
 const MAX_MODEL_LOOKS: usize = 50;
@@ -125,14 +124,12 @@ impl<'a> Session<'a> {
     async fn run(&mut self) -> Result<(), OperationError> {
         let stream = self.job.stream;
         let began = Instant::now();
-        let mut read_at = began;
+        let mut idleness = Idleness::new(began);
         loop {
-            let asked_at = Instant::now();
             let parts = stream.read(self.inputs.n_known).await?;
             let n_parts = parts.len();
-            // While Postgres is away, no part can come.
-            if n_parts > 0 || asked_at.elapsed() > READ_TIME {
-                read_at = Instant::now();
+            if idleness.look(n_parts, Instant::now()) {
+                return Ok(());
             }
             for part in parts {
                 if self.take(part).await? {
@@ -142,8 +139,7 @@ impl<'a> Session<'a> {
             let transcribed_s = self.seconds(self.cutter.end());
             self.job.progress.send_modify(|progress| progress.transcribed_s = transcribed_s);
             let limit = Duration::from_secs(MAX_LIVE_S.into());
-            let is_too_long = began.elapsed() >= limit || transcribed_s >= limit.as_secs_f64();
-            if is_too_long || read_at.elapsed() >= Duration::from_secs(LIVE_IDLE_S.into()) {
+            if began.elapsed() >= limit || transcribed_s >= limit.as_secs_f64() {
                 return Ok(());
             }
             if n_parts >= MANY_PARTS {
