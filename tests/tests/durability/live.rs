@@ -10,12 +10,17 @@ use akhar_tests::{
     until,
 };
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 
 async fn say(session: &mut Session, samples: &[i16]) {
     for part in samples.chunks(PART) {
         session.append(part, None).await;
     }
+}
+
+/// The mark by which another session is asked for.
+fn asks(session: Value) -> LiveMark {
+    LiveMark::Session { session: serde_json::from_value(session).expect("a session") }
 }
 
 async fn completes(session: &Session, n: usize) {
@@ -100,6 +105,25 @@ async fn speech_that_does_not_pause_for_long_is_cut_and_no_word_is_lost_or_said_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn of_what_comes_at_once_less_than_a_minute_and_few_parts_are_kept() {
+    let mut stack = Stack::with().workers(0).start().await;
+    let speech: Vec<i16> = recording("pa-school.wav").samples().into_iter().cycle().take(25 * RATE).collect();
+    let asked = json!({"lang": "pa", "delay_ms": 9000});
+    let mut session = Session::start_as(&stack, asked.clone()).await;
+    say(&mut session, &[vec![0; 38 * RATE], speech].concat()).await;
+    stack.add_worker().await;
+    let is_read = async |session: &Session, n: i64| {
+        until("parts are deleted", async || (session.seen(0).await?.n_read >= n).then_some(())).await;
+    };
+    is_read(&session, 20 * 5).await; // of 63 s, in parts of 0.2 s
+    for _ in 0..700 {
+        session.append(&[], Some(asks(asked.clone()))).await;
+    }
+    is_read(&session, 63 * 5).await;
+    assert!(end(session).await[0].contains("ਸਕੂਲ"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_is_killed_in_a_session_loses_no_word_and_repeats_none() {
     let mut stack = Stack::start().await;
     let expected = undisturbed(&stack).await;
@@ -125,8 +149,7 @@ async fn say_and_commit(session: &mut Session, nth: usize, sentence: &[i16]) -> 
     say(session, sentence).await;
     session.append(&[], Some(LiveMark::Commit)).await;
     let script = if nth.is_multiple_of(2) { "latin" } else { "gurmukhi" };
-    let next = serde_json::from_value(json!({"lang": "pa", "script": script, "delay_ms": 9000}));
-    session.append(&[], Some(LiveMark::Session { session: next.expect("a session") })).await;
+    session.append(&[], Some(asks(json!({"lang": "pa", "script": script, "delay_ms": 9000})))).await;
     completes(session, nth + 1).await;
     nth + 1
 }

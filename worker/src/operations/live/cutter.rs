@@ -79,8 +79,8 @@ impl Default for CutterState {
 /// What was found, with the position behind the sound that shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Cut {
-    /// An utterance begins at this sample of the session.
-    Started { at: u64, heard: u64 },
+    /// An utterance begins at this sample of the session. Another cutter finds that again from this state.
+    Started { at: u64, heard: u64, next: CutterState },
     /// An utterance is over, and the next cutter would go on from this state.
     Ended { utterance: Range<u64>, heard: u64, next: CutterState },
 }
@@ -213,7 +213,7 @@ impl Cutter {
             self.open = Some(0);
             self.is_further = true;
             cuts.push(Cut::Ended { utterance, heard, next: self.state() });
-            cuts.push(Cut::Started { at: self.position, heard });
+            cuts.push(Cut::Started { at: self.position, heard, next: self.state() });
             for step in rest {
                 self.take_step(step.power, cuts);
             }
@@ -232,7 +232,7 @@ impl Cutter {
             Some(first) if loud.len() >= ONSET => {
                 self.forget_steps(first.saturating_sub(n_prefix));
                 self.open = Some(0);
-                cuts.push(Cut::Started { at: self.position, heard: self.end() });
+                cuts.push(Cut::Started { at: self.position, heard: self.end(), next: self.state() });
             }
             _ => self.forget_steps(n.saturating_sub(n_prefix + ONSET_WITHIN)),
         }

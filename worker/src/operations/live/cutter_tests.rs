@@ -116,6 +116,21 @@ proptest! {
     }
 
     #[test]
+    fn a_cutter_that_goes_on_from_the_start_of_an_utterance_finds_it_again(samples in any_sound()) {
+        let all = cuts(&samples);
+        for (nth, cut) in all.iter().enumerate() {
+            let Cut::Started { next: state, .. } = cut else { continue };
+            let mut next = cutter(*state);
+            let from = usize::try_from(state.position).unwrap();
+            let mut found = next.push(&samples[from..]);
+            found.push(last(next));
+            // One that goes on from an utterance that was too long is open from the beginning.
+            let expected = &all[nth + usize::from(state.is_further)..];
+            prop_assert_eq!(&found[..], expected);
+        }
+    }
+
+    #[test]
     fn utterances_do_not_overlap_and_are_shown_by_the_sound_before_their_cut(samples in any_sound()) {
         let mut end = 0;
         let mut last_heard = 0;

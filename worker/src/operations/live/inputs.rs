@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{context::ContextState, cutter::CutterState};
 
+/// So many parts are kept at most, which is less than the api writes ahead of a session.
+const MOST_KEPT: usize = 512;
+
 /// From where an attempt goes on. It is stored in rows: never rename a field.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
@@ -98,10 +101,21 @@ impl Inputs {
         self.read.push_back(Read { n: self.n_known, end: self.n_bytes, session });
     }
 
+    /// Whether more parts are read than may be kept.
+    pub(super) fn are_too_many(&self) -> bool {
+        self.read.len() > MOST_KEPT
+    }
+
+    /// The sound that is needed but deleted, because there were too many parts: it is taken for silence.
+    pub(super) fn deleted(&self) -> Vec<f32> {
+        let n_bytes = usize::try_from(self.n_bytes.saturating_sub(self.needed())).unwrap_or(0);
+        vec![0.0; n_bytes / self.format.bytes_per_sample() as usize]
+    }
+
     /// Whether there are parts before these states, which need not be read again.
     pub(super) fn can_delete(&self, cutter: CutterState, context: ContextState) -> bool {
         let needed = context.first_sample(self.format.rate()).min(cutter.position);
-        self.read.front().is_some_and(|read| read.end <= self.bytes(needed))
+        self.are_too_many() || self.read.front().is_some_and(|read| read.end <= self.bytes(needed))
     }
 
     /// Makes a checkpoint at these states: the parts before them need not be read again.
@@ -115,7 +129,7 @@ impl Inputs {
                 self.checkpoint.session = session;
             }
         }
-        let needed = self.needed().min(processed);
+        let needed = if self.are_too_many() { processed } else { self.needed().min(processed) };
         let n_deleted = self.read.iter().take_while(|read| read.end <= needed).count();
         for read in self.read.drain(..n_deleted) {
             self.n_deleted = read.n;
@@ -166,5 +180,28 @@ mod tests {
             assert_eq!(again.is_processed(), is_processed, "{n}");
             assert_eq!(again.new_bytes(&vec![0; PART]).len(), PART);
         }
+    }
+
+    #[test]
+    fn of_too_many_parts_none_is_kept_and_their_sound_is_silence_to_the_next_attempt() {
+        let session: LiveSession = state(json!({"lang": "pa"}));
+        let parameters = LiveParameters { format: SoundFormat::Pcm16000, session, shown: json!(null) };
+        let mut inputs = Inputs::new(&parameters, StreamStart::default());
+        let cutter: CutterState = state(json!({
+            "position": 16_000, "level": {"noise": 0.0, "loud": 0.0}, "is_further": false
+        }));
+        let context = state(json!({"window": WindowStart::at(0), "boundary": 0}));
+        for n in 1..=1000 {
+            inputs.advance(n, if n == 1 { PART } else { 0 });
+            inputs.add(None);
+            assert!(inputs.n_known - inputs.n_deleted <= 513);
+            if inputs.can_delete(cutter, context) {
+                inputs.reach(cutter, context);
+            }
+        }
+        let start = StreamStart { n_read: inputs.n_deleted, checkpoint: Some(json!(inputs.checkpoint)) };
+        let again = Inputs::new(&parameters, start);
+        assert_eq!(again.deleted().len(), 16_000);
+        assert_eq!(again.new_bytes(&[0; 2]).len(), 2);
     }
 }

@@ -63,7 +63,7 @@ pub(crate) async fn transcribe(
     let mut session = Session::begin(speech, job).await?;
     if session.cutter.is_open() {
         let position = session.cutter.end();
-        session.start_item(position, position).await?;
+        session.start_item(position, position, session.cutter.state()).await?;
     }
     session.run().await?;
     if session.cutter.is_open() {
@@ -102,12 +102,14 @@ impl<'a> Session<'a> {
         let said = events(said);
         job.progress.send_modify(|progress| progress.segments.extend(outcome::segments(&said)));
         let asked = inputs.checkpoint.session.clone();
+        let mut context = Context::new(format.rate(), inputs.checkpoint.context);
+        context.push(&inputs.deleted());
         Ok(Self {
             speech,
             job,
             reader: SoundReader::new(format),
             cutter: Cutter::new(format.rate(), asked.detection(), inputs.checkpoint.cutter),
-            context: Context::new(format.rate(), inputs.checkpoint.context),
+            context,
             inputs,
             n_said,
             item: Item::after(said),
@@ -142,10 +144,10 @@ impl<'a> Session<'a> {
             if began.elapsed() >= limit || transcribed_s >= limit.as_secs_f64() {
                 return Ok(());
             }
+            self.forget_parts().await?;
             if n_parts >= MANY_PARTS {
                 continue;
             }
-            self.forget_silence().await?;
             self.wait_for_more().await?;
         }
     }
@@ -177,7 +179,7 @@ impl<'a> Session<'a> {
         self.context.push(&samples);
         for cut in self.cutter.push(&samples[n_context..]) {
             match cut {
-                Cut::Started { at, heard } => self.start_item(at, heard).await?,
+                Cut::Started { at, heard, next } => self.start_item(at, heard, next).await?,
                 Cut::Ended { utterance, heard, next } => {
                     self.end_item(utterance, heard, next, true).await?;
                 }
@@ -211,9 +213,16 @@ impl<'a> Session<'a> {
         Ok(false)
     }
 
-    /// Deletes parts of the input in which nobody speaks.
-    async fn forget_silence(&mut self) -> Result<(), OperationError> {
-        if self.cutter.is_open() || self.checkpointed.elapsed() < CHECKPOINT_INTERVAL {
+    /// Deletes parts of the input in which nobody speaks. If there are too many parts, because their caller asks for something again
+    /// and again, the utterance ends there.
+    async fn forget_parts(&mut self) -> Result<(), OperationError> {
+        let are_too_many = self.inputs.are_too_many();
+        if self.cutter.is_open() {
+            return if are_too_many { self.end_open_item().await } else { Ok(()) };
+        }
+        if are_too_many {
+            self.cutter.clear();
+        } else if self.checkpointed.elapsed() < CHECKPOINT_INTERVAL {
             return Ok(());
         }
         let state = self.cutter.state();

@@ -22,12 +22,18 @@ use crate::{engine::EngineError, low_priority};
 const FURTHER_MS: u64 = 400;
 
 impl Session<'_> {
-    /// An utterance begins, as the sound up to `heard` shows.
-    pub(super) async fn start_item(&mut self, at: u64, heard: u64) -> Result<(), OperationError> {
+    /// An utterance begins, as the sound up to `heard` shows. The sound before it need not be read again, so that no more is kept
+    /// than an utterance and what it is recognised with. The cutter finds it again from `next`.
+    pub(super) async fn start_item(
+        &mut self,
+        at: u64,
+        heard: u64,
+        next: CutterState,
+    ) -> Result<(), OperationError> {
         self.go_on_from(at, heard).await?;
         let started = LiveEvent::SpeechStarted { item: self.item.number, start_ms: self.ms(at) };
         let event = self.item.once(started).filter(|_| self.asked.turn_detection.is_some());
-        self.say(event.into_iter().collect(), None, None).await
+        self.say(event.into_iter().collect(), None, Some(next)).await
     }
 
     /// The sound before `position` is needed only in so far as what follows is recognised with it. An utterance in a language that
