@@ -1,5 +1,7 @@
 //! A live transcription goes on where a worker or a Postgres that was killed has left it: every word is said once, in order.
 
+use std::collections::BTreeMap;
+
 use akhar_requests::live::{LiveEvent, LiveMark, LiveUtterance};
 use akhar_tests::{
     Cluster, Form, Stack,
@@ -43,22 +45,21 @@ async fn end(mut session: Session) -> Vec<String> {
     texts
 }
 
-/// The utterances. Checks that they are numbered, and that each is what was said of it.
+/// The utterances. Checks that they are numbered but for dropped ones, and that each is what was said of it.
 fn completed(said: &[LiveEvent]) -> Vec<&LiveUtterance> {
-    let mut utterances = Vec::new();
-    let mut text = String::new();
+    let mut utterances: Vec<&LiveUtterance> = Vec::new();
+    let mut texts = BTreeMap::<u32, String>::new();
+    let mut n_cleared = 0;
     for event in said {
         match event {
-            LiveEvent::Delta { item, text: further } => {
-                assert_eq!(usize::try_from(*item).expect("a number"), utterances.len() + 1, "{said:?}");
-                text.push_str(further);
-            }
+            LiveEvent::Delta { item, text: further } => texts.entry(*item).or_default().push_str(further),
             LiveEvent::Completed(utterance) => {
-                assert_eq!(utterance.text, std::mem::take(&mut text), "{said:?}");
+                let text = texts.remove(&utterance.item);
+                assert_eq!(utterance.text, text.unwrap_or_default(), "{said:?}");
                 utterances.push(utterance);
-                assert_eq!(usize::try_from(utterance.item).expect("a number"), utterances.len());
+                assert_eq!(usize::try_from(utterance.item).expect("a number"), utterances.len() + n_cleared);
             }
-            LiveEvent::Cleared => text.clear(),
+            LiveEvent::Cleared => n_cleared += 1,
             LiveEvent::Failed { .. } => panic!("{event:?}"),
             _ => (),
         }
@@ -233,16 +234,18 @@ async fn a_caller_ends_and_drops_utterances_and_changes_the_session() {
     let stack = Stack::start().await;
     let samples = recording("pa-school.wav").samples();
     let file = send(stack.post("speech-recognition", &Form::upload(&wav(&samples)))).await.json();
-    let mut session = Session::start_as(&stack, json!({"lang": "pa"})).await;
+    let turns = json!({"silence_ms": 9000, "prefix_ms": 300, "threshold": 0.5});
+    let asked = json!({"lang": "pa", "turn_detection": turns});
+    let mut session = Session::start_as(&stack, asked.clone()).await;
     say(&mut session, &samples).await;
     session.append(&[], Some(LiveMark::Commit)).await;
     say(&mut session, &samples).await;
     session.append(&[], Some(LiveMark::Clear)).await;
     let translated =
-        serde_json::from_value(json!({"lang": "pa", "with-translation": true, "script": "latin"}));
-    session.append(&[], Some(LiveMark::Session { session: translated.expect("a session") })).await;
+        json!({"lang": "pa", "with-translation": true, "script": "latin", "turn_detection": turns});
+    session.append(&[], Some(asks(translated))).await;
     say(&mut session, &samples).await;
-    session.append(&[], Some(LiveMark::Commit)).await;
+    session.append(&[], Some(asks(asked))).await; // for what follows
     completes(&session, 2).await;
     let said = session.said().await.expect("Postgres is there");
     let [first, second] = completed(&said)[..] else { panic!("{said:?}") };

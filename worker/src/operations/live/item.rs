@@ -14,7 +14,7 @@ use super::stable::StableWords;
 pub(super) struct Item {
     /// Its number, from 1.
     pub(super) number: u32,
-    /// The kinds of events that are said of it but once.
+    /// The kinds of events that were said of it.
     said: HashSet<Discriminant<LiveEvent>>,
     pub(super) words: StableWords,
 }
@@ -34,13 +34,16 @@ impl Item {
                 LiveEvent::SpeechStarted { .. }
                 | LiveEvent::SpeechStopped { .. }
                 | LiveEvent::Committed { .. } => drop(item.once(event)),
-                LiveEvent::Delta { text: further, .. } => text.push_str(&further),
+                LiveEvent::Delta { text: further, .. } => {
+                    text.push_str(&further);
+                    item.delta(further);
+                }
                 LiveEvent::Completed(_) | LiveEvent::Failed { .. } => {
                     item = Self::new(item.number + 1);
                     text.clear();
                 }
                 LiveEvent::Cleared => {
-                    item = Self::new(item.number);
+                    item = item.cleared();
                     text.clear();
                 }
                 LiveEvent::TranslationDelta { .. } => (),
@@ -56,8 +59,18 @@ impl Item {
     }
 
     /// Further text, if there is any.
-    pub(super) fn delta(&self, text: String) -> Option<LiveEvent> {
-        (!text.is_empty()).then_some(LiveEvent::Delta { item: self.number, text })
+    pub(super) fn delta(&mut self, text: String) -> Option<LiveEvent> {
+        let is_further = !text.is_empty();
+        let delta = LiveEvent::Delta { item: self.number, text };
+        is_further.then(|| {
+            self.said.insert(discriminant(&delta));
+            delta
+        })
+    }
+
+    /// The one behind it when its sound is dropped. What was said of it is no part of the next one.
+    pub(super) fn cleared(&self) -> Self {
+        Self::new(self.number + u32::from(!self.said.is_empty()))
     }
 }
 
@@ -72,17 +85,20 @@ mod tests {
             LiveEvent::Failed { item: 1, code: String::new(), detail: String::new() },
             LiveEvent::SpeechStarted { item: 2, start_ms: 0 },
             LiveEvent::Cleared,
-            LiveEvent::SpeechStarted { item: 2, start_ms: 5 },
-            LiveEvent::Delta { item: 2, text: "a".to_owned() },
-            LiveEvent::Delta { item: 2, text: " b".to_owned() },
+            LiveEvent::Cleared,
+            LiveEvent::Delta { item: 3, text: "c".to_owned() },
+            LiveEvent::Cleared,
+            LiveEvent::SpeechStarted { item: 4, start_ms: 5 },
+            LiveEvent::Delta { item: 4, text: "a".to_owned() },
+            LiveEvent::Delta { item: 4, text: " b".to_owned() },
         ];
         let mut item = Item::after(said);
-        assert_eq!((item.number, item.words.text().as_str()), (2, "a b"));
-        assert_eq!(item.once(LiveEvent::SpeechStarted { item: 2, start_ms: 5 }), None);
-        let committed = LiveEvent::Committed { item: 2, start_ms: 5, end_ms: 6 };
+        assert_eq!((item.number, item.words.text().as_str()), (4, "a b"));
+        assert_eq!(item.once(LiveEvent::SpeechStarted { item: 4, start_ms: 5 }), None);
+        let committed = LiveEvent::Committed { item: 4, start_ms: 5, end_ms: 6 };
         assert_eq!(item.once(committed.clone()), Some(committed.clone()));
         assert_eq!(item.once(committed), None);
-        let next = LiveEvent::SpeechStarted { item: 3, start_ms: 7 };
-        assert_eq!(Item::new(3).once(next.clone()), Some(next));
+        let next = LiveEvent::SpeechStarted { item: 5, start_ms: 7 };
+        assert_eq!(Item::new(5).once(next.clone()), Some(next));
     }
 }

@@ -195,6 +195,9 @@ impl<'a> Session<'a> {
         });
         match mark {
             Some(LiveMark::Session { session }) => {
+                if self.cutter.is_open() && session.speech != self.asked.speech {
+                    self.end_open_item().await?;
+                }
                 self.cutter.settings = session.detection();
                 self.hypothesis = None;
                 self.context.known.clear();
@@ -205,7 +208,7 @@ impl<'a> Session<'a> {
                 self.cutter.clear();
                 self.context.begin_at(self.cutter.end());
                 self.hypothesis = None;
-                self.item = Item::new(self.item.number);
+                self.item = self.item.cleared();
                 self.say(vec![LiveEvent::Cleared], None, Some(self.cutter.state())).await?;
             }
             Some(LiveMark::End) | None => (),
