@@ -40,7 +40,8 @@ async fn end(mut session: Session) -> Vec<String> {
     })
     .await;
     let said = session.said().await.expect("Postgres is there");
-    let texts: Vec<String> = completed(&said).into_iter().map(|utterance| utterance.text.clone()).collect();
+    let texts = completed(&said).into_iter().map(|utterance| utterance.text.clone());
+    let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
     assert_eq!(outcome, (texts.join(" "), 0), "the outcome, and no sound is left");
     texts
 }
@@ -235,10 +236,12 @@ async fn a_caller_ends_and_drops_utterances_and_changes_the_session() {
     let samples = recording("pa-school.wav").samples();
     let file = send(stack.post("speech-recognition", &Form::upload(&wav(&samples)))).await.json();
     let turns = json!({"silence_ms": 9000, "prefix_ms": 300, "threshold": 0.5});
-    let asked = json!({"lang": "pa", "turn_detection": turns});
+    let asked = json!({"lang": "pa", "turn_detection": turns, "keyterms": ["Qwerty"]});
     let mut session = Session::start_as(&stack, asked.clone()).await;
     say(&mut session, &samples).await;
-    session.append(&[], Some(LiveMark::Commit)).await;
+    for _ in 0..2 {
+        session.append(&[], Some(LiveMark::Commit)).await;
+    }
     say(&mut session, &samples).await;
     session.append(&[], Some(LiveMark::Clear)).await;
     let translated =
@@ -246,10 +249,12 @@ async fn a_caller_ends_and_drops_utterances_and_changes_the_session() {
     session.append(&[], Some(asks(translated))).await;
     say(&mut session, &samples).await;
     session.append(&[], Some(asks(asked))).await; // for what follows
-    completes(&session, 2).await;
+    completes(&session, 3).await;
     let said = session.said().await.expect("Postgres is there");
-    let [first, second] = completed(&said)[..] else { panic!("{said:?}") };
+    let [first, empty, second] = completed(&said)[..] else { panic!("{said:?}") };
     assert_eq!((file["transcription"].as_str(), &first.translation), (Some(&*first.text), &None));
+    // Key terms have no effect on an utterance that is not recognised, because it has no sound.
+    assert_eq!((first.warnings.len(), empty.warnings.len()), (1, 0), "{said:?}");
     assert!(second.text.contains("sakūl"), "{}", second.text);
     assert!(second.translation.as_ref().is_some_and(|text| text.contains("school")), "{second:?}");
     assert!(said.contains(&LiveEvent::Cleared) && second.start_ms >= 2 * 2500, "{said:?}");

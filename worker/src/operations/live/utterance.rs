@@ -73,7 +73,12 @@ impl Session<'_> {
         let events = events.filter_map(|event| self.item.once(event)).collect();
         self.say(events, None, None).await?;
         let passage = self.context.passage(utterance.end, heard);
-        let recognised = recognise(self.speech, self.job.requester, &self.asked.speech, passage).await;
+        // Without sound, there is nothing but what it would be recognised with.
+        let recognised = if self.context.state.boundary < utterance.end {
+            recognise(self.speech, self.job.requester, &self.asked.speech, passage).await
+        } else {
+            Ok(Recognised::default())
+        };
         let last = match recognised {
             Ok(recognised) => self.complete(&utterance, recognised).await?,
             Err(OperationError::Engine(EngineError::Run(error))) => {
