@@ -79,14 +79,16 @@ impl Session<'_> {
         } else {
             Ok(Recognised::default())
         };
-        let last = match recognised {
-            Ok(recognised) => self.complete(&utterance, recognised).await?,
-            Err(OperationError::Engine(EngineError::Run(error))) => {
-                tracing::error!(error, "an utterance has no text");
-                let detail = "The model failed with the sound of this utterance.".to_owned();
+        let completed = match recognised {
+            Ok(recognised) => self.complete(&utterance, recognised).await,
+            Err(error) => Err(error),
+        };
+        let last = match completed {
+            Ok(last) => last,
+            Err(error) => {
+                let detail = of_model(error, "there is no text")?;
                 vec![LiveEvent::Failed { item: self.item.number, code: "model_failed".to_owned(), detail }]
             }
-            Err(error) => return Err(error),
         };
         self.item = Item::new(self.item.number + 1);
         self.context.state.boundary = utterance.end;
@@ -126,12 +128,15 @@ impl Session<'_> {
             self.say(mem::take(&mut last), None, None).await?;
             let translate_into = asked.translate_into;
             let parameters = SpeechParameters { with_translation: true, translate_into, ..parameters };
-            let outcome = self.outcome_of(&parameters, said).await?;
-            if let Outcome::Transcription { translation: Some(text), warnings: all, .. } = outcome {
-                warnings = all;
-                last.push(LiveEvent::TranslationDelta { item: self.item.number, text: text.clone(), end_ms });
-                translation = Some(text);
+            match self.outcome_of(&parameters, said).await {
+                Ok(Outcome::Transcription { translation: found, warnings: all, .. }) => {
+                    (translation, warnings) = (found, all);
+                }
+                Err(error) => warnings.push(of_model(error, "there is no translation")?),
+                Ok(_) => (),
             }
+            let (item, text) = (self.item.number, translation.clone());
+            last.extend(text.map(|text| LiveEvent::TranslationDelta { item, text, end_ms }));
         }
         warnings.extend(recognised.warnings);
         let words = words.unwrap_or_default().into_iter();
@@ -212,5 +217,25 @@ impl Session<'_> {
         let preview = LivePreview { item: self.item.number, text };
         let delta = self.item.delta(further);
         self.say(delta.into_iter().collect(), Some(preview), None).await
+    }
+}
+
+/// What is said of an utterance with which a model failed. The session goes on; with any other error it does not.
+fn of_model(error: OperationError, without: &str) -> Result<String, OperationError> {
+    let OperationError::Engine(EngineError::Run(error)) = error else { return Err(error) };
+    tracing::error!(error, without, "a model failed with an utterance");
+    Ok(format!("{without}, because the model failed with this utterance"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_utterance_with_which_a_model_fails_does_not_end_the_session() {
+        let failed = |error: EngineError| of_model(error.into(), "there is no text");
+        let detail = "there is no text, because the model failed with this utterance";
+        assert_eq!(failed(EngineError::Run("odd".to_owned())).ok().as_deref(), Some(detail));
+        assert!(matches!(failed(EngineError::Gone), Err(OperationError::Engine(EngineError::Gone))));
     }
 }
