@@ -182,35 +182,40 @@ impl StreamWorkers {
 
 /// Wakes those who follow streams when these are announced.
 #[derive(Debug, Default)]
-pub struct StreamWakeups(Mutex<HashMap<JobId, Weak<Notify>>>);
+pub struct StreamWakeups(Mutex<HashMap<JobId, Vec<Weak<Notify>>>>);
 
 /// Who follows a stream. A wake-up that comes before [`Self::woken`] is called is not lost.
 #[derive(Debug, Clone)]
 pub struct StreamFollower(Arc<Notify>);
 
 impl StreamWakeups {
-    /// Follows the stream of a job. Several followers of one stream are one.
+    /// Follows the stream of a job. Each of several followers is woken.
     pub fn follow(&self, job: JobId) -> StreamFollower {
         let mut all = self.0.lock();
-        all.retain(|_, follower| follower.strong_count() > 0);
-        let known = all.get(&job).and_then(Weak::upgrade);
-        let follower = known.unwrap_or_default();
-        all.insert(job, Arc::downgrade(&follower));
+        all.retain(|_, followers| {
+            followers.retain(|follower| follower.strong_count() > 0);
+            !followers.is_empty()
+        });
+        let follower = Arc::default();
+        all.entry(job).or_default().push(Arc::downgrade(&follower));
         StreamFollower(follower)
     }
 
     /// Wakes every follower. Use this when announcements may have been missed.
     pub fn wake_all(&self) {
-        self.0.lock().values().filter_map(Weak::upgrade).for_each(|follower| follower.notify_one());
+        wake(self.0.lock().values());
     }
 
     /// Wakes the followers of the streams that an announcement names (see [`STREAM_INPUTS`](crate::store::STREAM_INPUTS)). What is
     /// no id is ignored.
     pub fn announce(&self, payload: &str) {
         let all = self.0.lock();
-        let named = payload.split(',').filter_map(|id| all.get(&JobId(Uuid::parse_str(id).ok()?))?.upgrade());
-        named.for_each(|follower| follower.notify_one());
+        wake(payload.split(',').filter_map(|id| all.get(&JobId(Uuid::parse_str(id).ok()?))));
     }
+}
+
+fn wake<'a>(followers: impl Iterator<Item = &'a Vec<Weak<Notify>>>) {
+    followers.flatten().filter_map(Weak::upgrade).for_each(|follower| follower.notify_one());
 }
 
 impl StreamFollower {
@@ -230,17 +235,17 @@ mod tests {
     fn an_announcement_wakes_the_followers_of_the_streams_it_names() {
         let wakeups = StreamWakeups::default();
         let jobs = [1, 2].map(|n| JobId(Uuid::from_u128(n)));
-        let followers = jobs.map(|job| wakeups.follow(job));
+        let followers = [jobs[0], jobs[1], jobs[1]].map(|job| wakeups.follow(job));
         let woken = || followers.each_ref().map(|follower| follower.woken().now_or_never().is_some());
-        assert_eq!(woken(), [false, false]);
+        assert_eq!(woken(), [false; 3]);
         wakeups.announce(&format!("{},{}", JobId(Uuid::from_u128(3)), jobs[1]));
-        assert_eq!(woken(), [false, true]);
+        assert_eq!(woken(), [false, true, true]);
         for odd in ["", "x", "1,2"] {
             wakeups.announce(odd);
         }
-        assert_eq!(woken(), [false, false]);
+        assert_eq!(woken(), [false; 3]);
         wakeups.wake_all();
-        assert_eq!(woken(), [true, true]);
+        assert_eq!(woken(), [true; 3]);
         drop(followers);
         let _again = wakeups.follow(jobs[0]);
         assert_eq!(wakeups.0.lock().len(), 1, "nobody follows the other one");
