@@ -21,6 +21,7 @@ pub(crate) async fn listen(app: App) {
 fn handle(app: &App, channel: &str, payload: &str) {
     match channel {
         JOBS_ENDED => {
+            app.outputs.announce(payload);
             for id in store::ended(payload) {
                 app.waiters.wake(id);
             }
