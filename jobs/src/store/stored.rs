@@ -17,7 +17,7 @@ const BYTES_OF_JOB: i64 = 1280;
 /// How many standard deviations an estimate is lowered by, so that chance makes no account appear to have more than it has.
 const DEVIATIONS: f64 = 3.0;
 
-/// The bytes in the database of each account's jobs: uploads of those that have not ended, and outcomes. An estimate that is
+/// The bytes in the database of each account's jobs: uploads of those that have not ended, streams, and outcomes. An estimate that is
 /// hardly ever too high: of a large table, an account of which few pages are read seems to have less than it has.
 pub async fn stored_bytes(
     db: &Pool,
@@ -32,7 +32,9 @@ pub async fn stored_bytes(
     let rows: Vec<(Uuid, f64)> = sqlx::query_as(
         "with pages as (
              select account_id, sum($3 + coalesce(pg_column_size(outcome), 0) + coalesce((
-                 select sum(octet_length(bytes)) from artifacts where job_id = jobs.id and jobs.operation = any($4)), 0))::float8 as bytes
+                 select sum(octet_length(bytes)) from artifacts where job_id = jobs.id and jobs.operation = any($4)), 0)
+                 + coalesce((select sum(octet_length(bytes)) from stream_inputs where job_id = jobs.id), 0)
+                 + coalesce((select sum(pg_column_size(event)) from stream_outputs where job_id = jobs.id), 0))::float8 as bytes
              from jobs tablesample system ($1 * 100) group by account_id, (ctid::text::point)[0]),
          kept as (
              select account_id, greatest(0, sum(bytes) - $2 * sqrt(sum(bytes * bytes) * (1 - $1))) / $1 as bytes

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use akhar_jobs::store;
 use akhar_requests::live::{LiveEvent, LiveMark, LiveUtterance};
 use akhar_tests::{
     Cluster, Form, Stack,
@@ -113,6 +114,8 @@ async fn of_what_comes_at_once_less_than_a_minute_and_few_parts_are_kept() {
     let asked = json!({"lang": "pa", "delay_ms": 9000});
     let mut session = Session::start_as(&stack, asked.clone()).await;
     say(&mut session, &[vec![0; 38 * RATE], speech].concat()).await;
+    let stored = store::stored_bytes(&stack.db, &[]).await.expect("an estimate");
+    assert!(stored.values().sum::<u64>() > 63 * 32_000, "{stored:?}");
     stack.add_worker().await;
     let is_read = async |session: &Session, n: i64| {
         until("parts are deleted", async || (session.seen(0).await?.n_read >= n).then_some(())).await;
