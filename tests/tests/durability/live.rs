@@ -242,7 +242,7 @@ async fn a_caller_ends_and_drops_utterances_and_changes_the_session() {
     let asked = json!({"lang": "pa", "turn_detection": turns, "keyterms": ["Qwerty"]});
     let mut session = Session::start_as(&stack, asked.clone()).await;
     say(&mut session, &samples).await;
-    for _ in 0..2 {
+    for _ in 0..3 {
         session.append(&[], Some(LiveMark::Commit)).await;
     }
     say(&mut session, &samples).await;
@@ -252,9 +252,9 @@ async fn a_caller_ends_and_drops_utterances_and_changes_the_session() {
     session.append(&[], Some(asks(translated))).await;
     say(&mut session, &samples).await;
     session.append(&[], Some(asks(asked))).await; // for what follows
-    completes(&session, 3).await;
+    completes(&session, 4).await;
     let said = session.said().await.expect("Postgres is there");
-    let [first, empty, second] = completed(&said)[..] else { panic!("{said:?}") };
+    let [first, _, empty, second] = completed(&said)[..] else { panic!("{said:?}") };
     assert_eq!((file["transcription"].as_str(), &first.translation), (Some(&*first.text), &None));
     // Key terms have no effect on an utterance that is not recognised, because it has no sound.
     assert_eq!((first.warnings.len(), empty.warnings.len()), (1, 0), "{said:?}");

@@ -104,6 +104,16 @@ impl Context {
         self.known.retain(|(start, _)| *start >= window);
     }
 
+    /// The position at a time, seconds.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a time is positive and short"
+    )]
+    pub(super) fn position(&self, seconds: f64) -> u64 {
+        (seconds * f64::from(self.rate)) as u64
+    }
+
     /// A position, seconds.
     #[expect(clippy::cast_precision_loss, reason = "a session has fewer than 2^52 samples")]
     pub(super) fn seconds(&self, position: u64) -> f64 {

@@ -67,7 +67,7 @@ pub(super) struct CutterState {
     pub(super) position: u64,
     level: Level,
     /// Whether an utterance begins there without an onset.
-    is_further: bool,
+    pub(super) is_further: bool,
 }
 
 impl Default for CutterState {

@@ -37,6 +37,8 @@ pub(crate) struct LiveJob<'a> {
 pub(super) struct Recognised {
     /// The words, with times from the beginning of the session.
     pub(super) words: Vec<TimedText>,
+    /// The start of the word behind them, if one was heard.
+    pub(super) next_s: Option<f64>,
     /// How many of the first ones no further sound changes.
     pub(super) n_settled: usize,
     /// Up to where the sound is known, seconds from there.
@@ -48,6 +50,15 @@ pub(super) struct Recognised {
     pub(super) confidence: Option<Confidence>,
     pub(super) warnings: Vec<String>,
     pub(super) spent: Recognising,
+}
+
+impl Recognised {
+    /// From where on words belong to the utterance behind this one, which ends at `end_s`, if any word was heard. The next time,
+    /// words may seem to begin a little earlier or later, and there may be one that this one was ended in.
+    pub(super) fn boundary_s(&self, end_s: f64) -> Option<f64> {
+        let last = self.words.last()?;
+        Some(self.next_s.map_or(last.end.min(end_s), |next| f64::midpoint(last.start, next)))
+    }
 }
 
 /// Recognises an utterance. Detects its language if that is asked for.
@@ -118,11 +129,13 @@ async fn of_language(
     }
     let mut words = joiner.words();
     let is_said = |word: &TimedText| utterance.contains(&word.start);
+    let next_s = words.iter().map(|word| word.start).find(|start| *start >= utterance.end);
     let n_settled = words[..n_settled].iter().filter(|word| is_said(word)).count();
     words.retain(is_said);
     let warnings = without_effect.into_iter().collect();
     Ok(Recognised {
         words,
+        next_s,
         n_settled,
         seconds,
         known,

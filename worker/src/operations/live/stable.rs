@@ -155,6 +155,17 @@ mod tests {
     }
 
     #[test]
+    fn words_belong_to_the_next_utterance_from_the_middle_of_the_words_beside_its_boundary_on() {
+        let word =
+            |start: f64| TimedText { text: String::new(), start, end: 9.0, evidence: Evidence::default() };
+        let of = |words: Vec<TimedText>, next_s| {
+            Recognised { words, next_s, ..Recognised::default() }.boundary_s(3.0)
+        };
+        assert_eq!(of(vec![word(0.5), word(1.0)], Some(2.0)), Some(1.5));
+        assert_eq!((of(vec![word(1.0)], None), of(vec![], Some(2.0))), (Some(3.0), None));
+    }
+
+    #[test]
     fn fresh_and_doubtful_words_are_not_likely() {
         let word = |end: f64| TimedText {
             text: "ਘਰ".to_owned(),

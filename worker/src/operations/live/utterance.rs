@@ -30,7 +30,10 @@ impl Session<'_> {
         heard: u64,
         next: CutterState,
     ) -> Result<(), OperationError> {
-        self.go_on_from(at, heard).await?;
+        // What goes on from an utterance that was too long may have a word that begins before its end.
+        if !next.is_further {
+            self.go_on_from(at, heard).await?;
+        }
         let started = LiveEvent::SpeechStarted { item: self.item.number, start_ms: self.ms(at) };
         let event = self.item.once(started).filter(|_| self.asked.turn_detection.is_some());
         self.say(event.into_iter().collect(), None, Some(next)).await
@@ -79,6 +82,9 @@ impl Session<'_> {
         } else {
             Ok(Recognised::default())
         };
+        let boundary = recognised.as_ref().ok().and_then(|r| r.boundary_s(self.seconds(utterance.end)));
+        let boundary = boundary.filter(|_| !self.asked.speech.detect_language);
+        let boundary = boundary.map_or(utterance.end, |seconds| self.context.position(seconds));
         let completed = match recognised {
             Ok(recognised) => self.complete(&utterance, recognised).await,
             Err(error) => Err(error),
@@ -91,8 +97,8 @@ impl Session<'_> {
             }
         };
         self.item = Item::new(self.item.number + 1);
-        self.context.state.boundary = utterance.end;
-        self.go_on_from(utterance.end, heard).await?;
+        self.context.state.boundary = boundary;
+        self.go_on_from(utterance.end.min(boundary), heard).await?;
         self.say(last, None, Some(next)).await
     }
 
