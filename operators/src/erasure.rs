@@ -230,7 +230,8 @@ async fn delete_reserved_uploads(
     }
 }
 
-/// Deletes the account's rows of a table, a batch at a time.
+/// Deletes the account's rows of a table, a batch at a time. A row that another statement changes meanwhile is at another place
+/// then, and is deleted with the last ones.
 async fn delete_rows(db: &Pool, table: &str, condition: &str, account: Uuid) -> Result<(), sqlx::Error> {
     let delete = format!(
         "delete from {table} where ctid = any(array(select ctid from {table} where {condition} limit {BATCH}))"
@@ -238,9 +239,12 @@ async fn delete_rows(db: &Pool, table: &str, condition: &str, account: Uuid) -> 
     loop {
         let deleted = sqlx::query(sqlx::AssertSqlSafe(&*delete)).bind(account).execute(db).await?;
         if deleted.rows_affected() == 0 {
-            return Ok(());
+            break;
         }
     }
+    let delete = format!("delete from {table} where {condition}");
+    sqlx::query(sqlx::AssertSqlSafe(delete)).bind(account).execute(db).await?;
+    Ok(())
 }
 
 /// Takes the account, its keys, its groups and its deleted jobs out of the audit trail.

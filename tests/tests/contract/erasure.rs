@@ -83,8 +83,8 @@ async fn fill(stack: &Stack, store: &Store, name: &str, mark: &str) -> (String, 
     assert_eq!(send(stack.anonymous("POST", "/v1/tokens").bearer_auth(&key).json(&token)).await.status, 201);
     let mut operator = Operator::anonymous(stack);
     operator.sign_in(&key).await;
-    operator.post("/ops/queues", &[("queue", "quick"), ("mode", "open")]).await;
-    stack.akhar(&["queues", "pause", "quick"]).await;
+    // No job of this queue waits, so none ends while rows are counted.
+    operator.post("/ops/queues", &[("queue", "live"), ("mode", "paused")]).await;
     for search in [
         &["--account", prefix][..],
         &["--group", &format!("{mark}-group")],
@@ -108,6 +108,11 @@ async fn fill(stack: &Stack, store: &Store, name: &str, mark: &str) -> (String, 
             .await
             .expect("an ended job");
     }
+    until("the group has ended, and its webhook is written", async || {
+        let ended = "select true from job_groups where account_id = $1 and ended_at is not null";
+        sqlx::query_scalar::<_, bool>(ended).bind(account).fetch_optional(&stack.db).await.expect("an answer")
+    })
+    .await;
     stack.keys(&["rotate", prefix, "--overlap", "24h"]).await;
     (key, account)
 }
@@ -268,23 +273,37 @@ async fn what_is_being_written_when_an_erasure_begins_is_waited_for_and_erased()
              from unnest(next_turns('{quick}', '{0}', array[$1])) as turn",
         "insert into idempotency_keys (account_id, key, fingerprint, job_id) select $1, 'k', 'x', $1 where may_write($1)",
     ] {
-        let account_id = account(&stack).await;
-        let mut writing = stack.db.servers().connect().await.expect("a connection");
-        let mut writing = writing.begin().await.expect("a transaction");
-        sqlx::query(write).bind(account_id).execute(&mut *writing).await.expect("a row");
-        let db = stack.db.clone();
-        let erasing =
-            tokio::spawn(async move { erasure::erase(&db, &UploadStore::in_database(), &actor(), account_id).await });
-        until("the erasure waits", async || {
-            let waits = "select exists (select from pg_locks where locktype = 'advisory' and not granted
-                and database = (select oid from pg_database where datname = current_database()))";
-            sqlx::query_scalar::<_, bool>(waits).fetch_one(&stack.db).await.expect("locks").then_some(())
-        })
-        .await;
-        writing.commit().await.expect("a commit");
-        erasing.await.expect("no panic").expect("it is erased");
-        assert_eq!(rows(&stack.db, account_id).await, [], "{write}");
+        erase_beside(&stack, account(&stack).await, write).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_changes_while_it_is_erased_is_erased() {
+    let stack = Stack::with().workers(0).start().await;
+    let account_id = account(&stack).await;
+    let add = "insert into audio_usage (account_id, day, seconds) values ($1, current_date, 1)";
+    sqlx::query(add).bind(account_id).execute(&stack.db).await.expect("a row");
+    erase_beside(&stack, account_id, "update audio_usage set seconds = 2 where account_id = $1").await;
+}
+
+/// Erases an account, beside a transaction that has written something for it and ends when the erasure waits for it.
+async fn erase_beside(stack: &Stack, account_id: Uuid, write: &'static str) {
+    let mut writing = stack.db.servers().connect().await.expect("a connection");
+    let mut writing = writing.begin().await.expect("a transaction");
+    sqlx::query(write).bind(account_id).execute(&mut *writing).await.expect("a row");
+    let db = stack.db.clone();
+    let erasing =
+        tokio::spawn(
+            async move { erasure::erase(&db, &UploadStore::in_database(), &actor(), account_id).await },
+        );
+    until("the erasure waits", async || {
+        let waits = "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database())";
+        sqlx::query_scalar::<_, bool>(waits).fetch_one(&stack.db).await.expect("locks").then_some(())
+    })
+    .await;
+    writing.commit().await.expect("a commit");
+    erasing.await.expect("no panic").expect("it is erased");
+    assert_eq!(rows(&stack.db, account_id).await, [], "{write}");
 }
 
 #[tokio::test]
