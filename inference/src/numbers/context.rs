@@ -9,7 +9,7 @@ use super::{
         ALTERNATIVES, AND, BEFORE_SCALES, BEFORE_TIMES, BEFORE_YEARS, BEHIND_NOUNS, BEHIND_SLEEP,
         BEHIND_TELL, BEHIND_TIMES, BEHIND_YEARS, COMPOUNDED, CONJUNCTIONS, COUNTED, COUNTING_PARTS,
         CURRENCY_NAMES, HUNDREDTHS, IN, LABELS, ORDERED, PANJABI_YEARS, PLURALS, TIMES_OF_DAY, UNCOUNTED,
-        WOOLLEN, is_listed, is_month, is_unit, names,
+        WOOLLEN, is_decade, is_listed, is_month, is_unit, names,
     },
 };
 
@@ -236,7 +236,7 @@ impl<'a> Place<'a> {
         let first = &self.tokens[self.words.start];
         let is_scale = matches!(first.meaning, Some(Meaning::Scale(_)));
         let is_ordinal = matches!(reading.said[..], [Said { number: Number::Ordinal(_), .. }]);
-        let is_known = |word: &str| is_unit(word) || names(COMPOUNDED, word);
+        let is_known = |word: &str| is_unit(word) || names(COMPOUNDED, word) || is_decade(word);
         (is_scale && first.follows() && !first.follows_a_space())
             || (self.language == Language::English
                 && self.is_compound()

@@ -10,6 +10,7 @@
 //!   number. Digits with commas between are one run, too.
 //!
 //! Words that are often something else are numbers only where their neighbours say so: `context` has the rules.
+//! `phrase` reads them with their signs, times and hundredth parts, as a translation has them.
 
 mod context;
 mod english;
@@ -82,9 +83,8 @@ pub(crate) fn english_digits() -> impl Iterator<Item = &'static str> {
 
 /// Whether an English word is one of a number: a cardinal, an ordinal, a decade, or what stands between them.
 pub(crate) fn is_english_number(word: &str) -> bool {
-    let is_decade = words::DECADES.iter().any(|decade| words::names(decade, word));
     let is_other = matches!(word, "a" | "to" | "past" | "half" | "quarter" | "quarters" | "second");
-    is_decade || (english::meaning(word).is_some() && !is_other)
+    words::is_decade(word) || (english::meaning(word).is_some() && !is_other)
 }
 
 /// Whether a word is a digit in words of either language.

@@ -117,6 +117,11 @@ pub(super) fn is_unit(word: &str) -> bool {
     lists.into_iter().any(|list| names(list, word))
 }
 
+/// Whether a word is the tens of a decade.
+pub(super) fn is_decade(word: &str) -> bool {
+    DECADES.iter().any(|decade| names(decade, word))
+}
+
 /// Whether a word is a month. In lower case, may and march are verbs.
 pub(super) fn is_month(word: &str) -> bool {
     is_listed(MONTHS, word) || (word.starts_with(char::is_uppercase) && names(MONTHS, word))
