@@ -20,6 +20,11 @@ use crate::text::continues_a_word;
 const SIGNS: &str = "minus ਮਨਫ਼ੀ ਮਨਫੀ ਮਾਈਨਸ ਮਾਇਨਸ";
 const SIGN_OR_DEBT: &str = "ਰਿਣ";
 
+/// What joins a sum and its hundredth parts, in the order of [`CURRENCY_NAMES`]; into Panjabi also what is left behind it.
+const INTO_ENGLISH: [&str; 4] = [" rupees and ", " dollars and ", " euros and ", " pounds and "];
+const INTO_PANJABI: [(&str, &str); 4] =
+    [(" ਰੁਪਏ ", " rupees"), (" ਡਾਲਰ ", " dollars"), (" ਯੂਰੋ ", " euros"), (" ਪੌਂਡ ", " pounds")];
+
 /// Numbers that stand in a text in words, with what is put in their place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Phrase {
@@ -125,11 +130,9 @@ pub(crate) fn between(text: &str, second: &str, language: Language) -> Option<(&
     let currency = CURRENCY_NAMES.iter().position(|list| names(list, name))?;
     let is_joined = words.len() <= 2 && and.is_none_or(|and| names(AND, and));
     let is_part = second.ends_with(hundredths(currency, language.other()));
-    let joint = match (language.other(), currency) {
-        (Language::English, 0) => (" rupees and ", ""),
-        (Language::English, _) => (" dollars and ", ""),
-        (Language::Panjabi, 0) => (" ਰੁਪਏ ", " rupees"),
-        (Language::Panjabi, _) => (" ਡਾਲਰ ", " dollars"),
+    let joint = match language.other() {
+        Language::English => (INTO_ENGLISH[currency], ""),
+        Language::Panjabi => INTO_PANJABI[currency],
     };
     (is_joined && is_part).then_some(joint)
 }
@@ -158,11 +161,9 @@ fn currency_behind_sum(words: &str, rest: &str) -> usize {
 }
 
 const fn hundredths(currency: usize, language: Language) -> &'static str {
-    match (language, currency) {
-        (Language::English, 0) => "paise",
-        (Language::English, _) => "cents",
-        (Language::Panjabi, 0) => "ਪੈਸੇ",
-        (Language::Panjabi, _) => "ਸੈਂਟ",
+    match language {
+        Language::English => ["paise", "cents", "cents", "pence"][currency],
+        Language::Panjabi => ["ਪੈਸੇ", "ਸੈਂਟ", "ਸੈਂਟ", "ਪੈਂਸ"][currency],
     }
 }
 

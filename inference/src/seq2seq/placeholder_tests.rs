@@ -163,6 +163,10 @@ fn a_sign_and_the_parts_of_a_sum_stay_with_their_number() {
         ("pa", "ਪੰਜ ਰੁਪਏ ਤੇ ਪੰਜਾਹ ਬੰਦੇ", "<n0> ਰੁਪਏ ਤੇ <n1> ਬੰਦੇ", "five|fifty"),
         ("en", "five rupees and fifty paise", "<n0> rupees", "ਪੰਜ ਰੁਪਏ ਪੰਜਾਹ ਪੈਸੇ"),
         ("en", "five dollars twenty cents", "<n0> dollars", "ਪੰਜ ਡਾਲਰ ਵੀਹ ਸੈਂਟ"),
+        ("en", "two pounds and forty pence", "<n0> pounds", "ਦੋ ਪੌਂਡ ਚਾਲੀ ਪੈਂਸ"),
+        ("en", "forty pence", "<n0>", "ਚਾਲੀ ਪੈਂਸ"),
+        ("pa", "ਪੰਜ ਯੂਰੋ ਵੀਹ ਸੈਂਟ ਲੱਗੇ", "<n0> ਲੱਗੇ", "five euros and twenty cents"),
+        ("pa", "ਪੰਜ ਪੌਂਡ ਵੀਹ ਪੈਂਸ ਲੱਗੇ", "<n0> ਲੱਗੇ", "five pounds and twenty pence"),
         ("en", "at seven p.m. today", "at <n0> today", "ਸ਼ਾਮ ਸੱਤ ਵਜੇ"),
         ("en", "at 7-9 pm.", "at <n0>.", "ਰਾਤ 7-9 ਵਜੇ"),
     ] {
